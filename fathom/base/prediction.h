@@ -1,0 +1,42 @@
+// The predictive distribution of N rows and D outputs: a mixture of Gaussians whose outputs are independent
+// given the component. One component is the moment-matched prediction; more come from sampling.
+#ifndef FATHOM_BASE_PREDICTION_H_
+#define FATHOM_BASE_PREDICTION_H_
+
+#include <vector>
+
+#include "fathom/base/types.h"
+
+namespace fathom {
+
+struct Prediction {
+  std::vector<Moments> components;  // S of them, each [N, D]
+  Vector weights;                   // [S], positive, summing to 1
+
+  static Prediction Gaussian(Moments moments);
+
+  Index rows() const { return components.front().rows(); }
+  Index outputs() const { return components.front().cols(); }
+  Index size() const { return static_cast<Index>(components.size()); }
+
+  Matrix Mean() const;      // [N, D]
+  Matrix Variance() const;  // [N, D], of the mixture
+
+  // Of output d of row n. Quantile inverts Cdf to a relative accuracy of 1e-10; for one Gaussian it is exact.
+  double Cdf(Index n, Index d, double y) const;
+  double Quantile(Index n, Index d, double probability) const;
+  // Continuous ranked probability score, in closed form (Grimit et al. 2006 for mixtures).  O(S^2).
+  double Crps(Index n, Index d, double y) const;
+  // Joint log density of a whole row y [D]: log sum_s w_s prod_d N(y_d; m_sd, v_sd), never the mean of logs.
+  double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
+};
+
+// log of the standard normal density and the cdf; accurate in the tails.
+double LogNormalPdf(double x, double mean, double var);
+double NormalCdf(double x);
+// Inverse of NormalCdf; probability in (0, 1).
+double NormalQuantile(double probability);
+
+}  // namespace fathom
+
+#endif  // FATHOM_BASE_PREDICTION_H_

@@ -1,0 +1,112 @@
+#include "fathom/base/threads.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+struct ThreadPool::State {
+  std::mutex mutex;
+  std::condition_variable work_ready;
+  std::condition_variable work_done;
+  std::vector<std::thread> threads;
+
+  // A Run in progress; guarded by `mutex` except `next`, which hands out job numbers.
+  const std::function<void(Index)>* job = nullptr;
+  Index count = 0;
+  std::atomic<Index> next{0};
+  std::atomic<std::uint64_t> generation{0};
+  std::atomic<int> active{0};
+  bool stopping = false;
+  std::exception_ptr first_error;
+  Index first_error_job = 0;
+
+  void Work() {
+    for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+      try {
+        (*job)(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!first_error || i < first_error_job) {
+          first_error = std::current_exception();
+          first_error_job = i;
+        }
+      }
+    }
+  }
+
+  void Serve() {
+    // Steps follow each other within microseconds, so a short spin saves most of the wake-ups.
+    constexpr int kSpins = 2000;
+    std::uint64_t seen = 0;
+    for (;;) {
+      for (int i = 0; i < kSpins && generation.load(std::memory_order_acquire) == seen; ++i) {
+        std::this_thread::yield();
+      }
+      {
+        std::unique_lock lock(mutex);
+        work_ready.wait(lock, [&] { return stopping || generation.load() != seen; });
+        if (stopping) return;
+        seen = generation.load();
+      }
+      Work();
+      if (active.fetch_sub(1) == 1) {
+        const std::lock_guard lock(mutex);
+        work_done.notify_one();
+      }
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+  Require(threads >= 0, "threads", "at least 0 (0 = all cores)", threads);
+  if (threads == 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (int i = 1; i < threads; ++i) state_->threads.emplace_back([this] { state_->Serve(); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  state_->work_ready.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+int ThreadPool::size() const { return static_cast<int>(state_->threads.size()) + 1; }
+
+void ThreadPool::Run(Index count, const std::function<void(Index)>& job) const {
+  if (count <= 0) return;
+  State& state = *state_;
+  if (state.threads.empty() || count == 1) {
+    state.job = &job;
+    state.count = count;
+    state.next = 0;
+    state.first_error = nullptr;
+    state.Work();
+  } else {
+    {
+      const std::lock_guard lock(state.mutex);
+      state.job = &job;
+      state.count = count;
+      state.next = 0;
+      state.first_error = nullptr;
+      state.active = static_cast<int>(state.threads.size());
+      state.generation.fetch_add(1, std::memory_order_release);
+    }
+    state.work_ready.notify_all();
+    state.Work();
+    std::unique_lock lock(state.mutex);
+    state.work_done.wait(lock, [&] { return state.active.load() == 0; });
+  }
+  state.job = nullptr;
+  if (state.first_error) std::rethrow_exception(state.first_error);
+}
+
+}  // namespace fathom
