@@ -1,0 +1,70 @@
+// The tied-factor (approximate EP) energy of a deep GP on a table:
+//   F = sum_gps [(1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity)] + N/(alpha |B|) sum_{n in B} log Z_n      [energy]
+// alpha = 1 is the paper's energy, alpha = 0 its variational limit, between them power EP. Larger F is better; as an
+// Objective it is -F/N, so that values of tables of different size compare.
+#ifndef FATHOM_INFERENCE_AEP_ENERGY_H_
+#define FATHOM_INFERENCE_AEP_ENERGY_H_
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "fathom/inference/log_z.h"
+#include "fathom/model/packing.h"
+#include "fathom/optimize/objective.h"
+
+namespace fathom {
+
+struct AepOptions {
+  double alpha = 0.5;
+  // The number of rows that the factor stands for; 0 means the rows of the table.
+  double N = 0;
+  double noise_floor = 0;
+};
+
+// F of a model and its gradient with respect to the plain parameters. gradient may be null. Throws NumericalError.
+struct EnergyParts {
+  double F = 0;
+  double factors = 0;  // the GPs' own share
+  double sum_log_z = 0;
+  double largest_jitter = 0;
+};
+
+class AepEnergy : public Objective {
+ public:
+  // Keeps references to x, y and pool. `shape` gives the architecture.
+  AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options, const ThreadPool& pool);
+  ~AepEnergy() override;
+
+  Index num_parameters() const override;
+  Index num_rows() const override { return x_.rows(); }
+  bool Evaluate(const Vector& parameters, std::span<const Index> batch, double* value, Vector* gradient,
+                std::string* reason) const override;
+
+  // The same without the packing: F itself, and its gradient with respect to the plain parameters (may be null).
+  EnergyParts Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient) const;
+
+  Packing packing() const { return {options_.noise_floor}; }
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> Borrow() const;
+  void Return(std::unique_ptr<Workspace> workspace) const;
+  EnergyParts Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient,
+                     Workspace* workspace) const;
+
+  DeepGp shape_;
+  const Moments& x_;
+  const Matrix& y_;
+  AepOptions options_;
+  const ThreadPool& pool_;
+  bool uncertain_inputs_;
+  Index num_parameters_;
+  // Memory of past evaluations, one piece per evaluation that ran at the same time.
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_INFERENCE_AEP_ENERGY_H_

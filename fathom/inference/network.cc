@@ -1,0 +1,168 @@
+#include "fathom/inference/network.h"
+
+#include <algorithm>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+namespace {
+
+void AddTo(AlignedBuffer* total, const AlignedBuffer& part) {
+  Eigen::Map<Vector>(total->data(), static_cast<Index>(total->size())) +=
+      Eigen::Map<const Vector>(part.data(), static_cast<Index>(part.size()));
+}
+
+}  // namespace
+
+void Network::Sums::Add(const Sums& other) {
+  log_z += other.log_z;
+  for (std::size_t l = 0; l < functions.size(); ++l) {
+    for (std::size_t d = 0; d < functions[l].size(); ++d) AddTo(&functions[l][d], other.functions[l][d]);
+    noise[l] += other.noise[l];
+  }
+  likelihood += other.likelihood;
+}
+
+void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs, const ThreadPool& pool) {
+  model_ = &model;
+  cavity_ = cavity;
+  const std::size_t layers = model.layers.size();
+  gps_.resize(layers);
+  projections_.resize(layers);
+  flat_.clear();
+  for (std::size_t l = 0; l < layers; ++l) {
+    const std::size_t outputs = model.layers[l].gps.size();
+    gps_[l].resize(outputs);
+    projections_[l].resize(outputs);
+    for (std::size_t d = 0; d < outputs; ++d) flat_.emplace_back(l, d);
+  }
+  const auto prepare = [&](Index job) {
+    const auto [l, d] = flat_[job];
+    const GpLayer& layer = model.layers[l];
+    const SparseGp& gp = layer.gps[d];
+    fathom::Prepare(gp, cavity_, model.jitter, &gps_[l][d]);
+    std::unique_ptr<Projection>& projection = projections_[l][d];
+    if (!projection) projection = gp.kernel->NewProjection();
+    const Vector mean_weights = layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
+    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, mean_weights},
+                        l > 0 || uncertain_inputs);
+  };
+  pool.Run(static_cast<Index>(flat_.size()), prepare);
+}
+
+double Network::FactorEnergy() const {
+  double energy = 0;
+  for (const auto& layer : gps_) {
+    for (const PreparedGp& gp : layer) energy += gp.energy;
+  }
+  return energy;
+}
+
+double Network::LargestJitter() const {
+  double jitter = 0;
+  for (const auto& layer : gps_) {
+    for (const PreparedGp& gp : layer) jitter = std::max(jitter, gp.jitter);
+  }
+  return jitter;
+}
+
+void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTape* tape, Moments* out) const {
+  const GpLayer& layer = model_->layers[l];
+  const Index rows = below.rows();
+  const Index outputs = layer.outputs();
+  Moments& input = tape->input;
+  if (layer.skip) {
+    input.mean.resize(rows, below.cols() + raw.cols());
+    input.var.resize(rows, below.cols() + raw.cols());
+    input.mean << below.mean, raw.mean;
+    input.var << below.var, raw.var;
+  } else {
+    input = below;
+  }
+  out->mean.resize(rows, outputs);
+  out->var.resize(rows, outputs);
+  tape->latent_var.resize(rows, outputs);
+  tape->functions.resize(outputs);
+  tape->m.resize(rows);
+  tape->v.resize(rows);
+  for (Index d = 0; d < outputs; ++d) {
+    const Projection& projection = *projections_[l][d];
+    AlignedBuffer& memory = tape->functions[d];
+    const auto needed = static_cast<std::size_t>(projection.TapeSize(rows));
+    if (memory.size() < needed) memory.resize(needed);
+    projection.Forward(input.mean, input.var, memory.data(), tape->m.data(), tape->v.data());
+    out->mean.col(d) = tape->m;
+    tape->latent_var.col(d) = tape->v;
+  }
+  // Rounding may leave a variance slightly below zero where the function is pinned down; NaN must pass.
+  out->var = tape->latent_var.unaryExpr([](double v) { return v < 0 ? 0.0 : v; });
+  if (layer.noise_variance.size() > 0) out->var.rowwise() += layer.noise_variance.transpose();
+}
+
+void Network::Backward(Index l, const Moments& d_out, LayerTape* tape, Sums* sums, Moments* d_below) const {
+  const GpLayer& layer = model_->layers[l];
+  const Moments& input = tape->input;
+  const Index rows = input.rows();
+  if (layer.noise_variance.size() > 0) sums->noise[l] += d_out.var.colwise().sum().transpose();
+  Moments d_input;
+  if (d_below != nullptr) d_input.SetZero(rows, input.cols());
+  for (Index d = 0; d < layer.outputs(); ++d) {
+    tape->m = d_out.mean.col(d);
+    tape->v = (tape->latent_var.col(d).array() < 0).select(0.0, d_out.var.col(d));
+    double* function_sums = sums->functions[l][d].data();
+    if (d_below == nullptr) {
+      projections_[l][d]->Backward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
+                                   tape->v.data(), function_sums, nullptr, nullptr);
+    } else {
+      Eigen::Ref<Matrix> d_mean(d_input.mean);
+      Eigen::Ref<Matrix> d_var(d_input.var);
+      projections_[l][d]->Backward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
+                                   tape->v.data(), function_sums, &d_mean, &d_var);
+    }
+  }
+  if (d_below == nullptr) return;
+  // The raw inputs of skip links are data; their gradient ends here.
+  const Index hidden = l == 0 ? input.cols() : model_->layers[l - 1].outputs();
+  d_below->mean = d_input.mean.leftCols(hidden);
+  d_below->var = d_input.var.leftCols(hidden);
+}
+
+void Network::ResetSums(Sums* sums) const {
+  const std::size_t layers = model_->layers.size();
+  sums->log_z = 0;
+  sums->functions.resize(layers);
+  sums->noise.resize(layers);
+  for (std::size_t l = 0; l < layers; ++l) {
+    const std::size_t outputs = projections_[l].size();
+    sums->functions[l].resize(outputs);
+    for (std::size_t d = 0; d < outputs; ++d) {
+      sums->functions[l][d].assign(static_cast<std::size_t>(projections_[l][d]->SumsSize()), 0.0);
+    }
+    sums->noise[l].setZero(model_->layers[l].noise_variance.size());
+  }
+  sums->likelihood.setZero(model_->likelihood_parameters.size());
+}
+
+void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) const {
+  const auto finish = [&](Index job) {
+    const auto [l, d] = flat_[job];
+    SparseGp& d_gp = gradient->layers[l].gps[d];
+    d_gp = model_->layers[l].gps[d].ZeroLike();
+    Conditioned d_cavity;
+    d_cavity.SetZero(d_gp.num_inducing());
+    projections_[l][d]->Finish(sums.functions[l][d].data(), {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    d_gp.theta *= scale;
+    d_gp.Z *= scale;
+    d_cavity.a *= scale;
+    d_cavity.S *= scale;
+    PrepareBackward(model_->layers[l].gps[d], cavity_, gps_[l][d], d_cavity, &d_gp);
+  };
+  pool.Run(static_cast<Index>(flat_.size()), finish);
+  for (std::size_t l = 0; l < gradient->layers.size(); ++l) {
+    gradient->layers[l].noise_variance = scale * sums.noise[l];
+  }
+  gradient->likelihood_parameters = scale * sums.likelihood;
+}
+
+}  // namespace fathom

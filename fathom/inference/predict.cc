@@ -1,0 +1,92 @@
+#include "fathom/inference/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fathom/base/error.h"
+#include "fathom/base/random.h"
+
+namespace fathom {
+
+namespace {
+
+constexpr Index kPredictRows = 16;
+
+// Memory of the layers for one tile, reused by the tiles of a thread.
+struct Tile {
+  std::vector<Network::LayerTape> tapes;
+  std::vector<Moments> outputs;
+};
+
+Tile& ScratchTile(std::size_t layers) {
+  thread_local Tile tile;
+  tile.tapes.resize(layers);
+  tile.outputs.resize(layers);
+  return tile;
+}
+
+Moments MiddleRows(const Moments& x, Index begin, Index count) {
+  return {Matrix(x.mean.middleRows(begin, count)), Matrix(x.var.middleRows(begin, count))};
+}
+
+void StoreRows(const Moments& tile, Index begin, Moments* out) {
+  out->mean.middleRows(begin, tile.rows()) = tile.mean;
+  out->var.middleRows(begin, tile.rows()) = tile.var;
+}
+
+// Draws hidden units in place: row n's draws come from its own stream.
+void SampleInPlace(std::vector<RandomStream>* streams, Moments* hidden) {
+  for (Index n = 0; n < hidden->rows(); ++n) {
+    for (Index d = 0; d < hidden->cols(); ++d) {
+      hidden->mean(n, d) += std::sqrt(hidden->var(n, d)) * (*streams)[n].Normal();
+      hidden->var(n, d) = 0;
+    }
+  }
+}
+
+}  // namespace
+
+Predictor::Predictor(DeepGp model, const ThreadPool& pool) : model_(std::move(model)), pool_(pool) {
+  network_.Prepare(model_, Cavity::Posterior(), true, pool_);
+}
+
+Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) const {
+  Require(options.samples >= 0, "samples", "at least 0", options.samples);
+  if (x.cols() != model_.input_dim()) {
+    ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
+  }
+  const Index layers = model_.num_layers();
+  // One GP layer under certain inputs has nothing to sample.
+  const Index samples = layers == 1 ? 0 : options.samples;
+  Prediction out;
+  out.components.assign(std::max<Index>(samples, 1), Moments(x.rows(), model_.outputs()));
+  out.weights = Vector::Constant(out.size(), 1.0 / static_cast<double>(out.size()));
+
+  const Index tiles = (x.rows() + kPredictRows - 1) / kPredictRows;
+  const auto run_tile = [&](Index t) {
+    const Index begin = t * kPredictRows;
+    const Index count = std::min(kPredictRows, x.rows() - begin);
+    const Moments tile_x = MiddleRows(x, begin, count);
+    Tile& tile = ScratchTile(static_cast<std::size_t>(layers));
+    Moments first;
+    network_.Forward(0, tile_x, tile_x, &tile.tapes[0], &first);
+    std::vector<RandomStream> streams;
+    for (Index n = 0; n < count && samples > 0; ++n) {
+      streams.emplace_back(options.seed, static_cast<std::uint64_t>(options.first_row + begin + n));
+    }
+    for (Moments& component : out.components) {
+      tile.outputs[0] = first;
+      for (Index l = 1; l < layers; ++l) {
+        if (samples > 0) SampleInPlace(&streams, &tile.outputs[l - 1]);
+        network_.Forward(l, tile.outputs[l - 1], tile_x, &tile.tapes[l], &tile.outputs[l]);
+      }
+      Moments& top = tile.outputs[layers - 1];
+      if (!options.latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
+      StoreRows(top, begin, &component);
+    }
+  };
+  pool_.Run(tiles, run_tile);
+  return out;
+}
+
+}  // namespace fathom

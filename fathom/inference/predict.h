@@ -1,0 +1,38 @@
+// Predictions from a trained deep GP, in the units it was trained in: one moment-matched forward pass, or forward samples
+// through the posterior as a mixture. Memory does not grow with the model's past, a row's prediction has the same bits
+// whatever rows stand beside it, and any number of threads may ask at once.
+#ifndef FATHOM_INFERENCE_PREDICT_H_
+#define FATHOM_INFERENCE_PREDICT_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "fathom/base/prediction.h"
+#include "fathom/inference/network.h"
+
+namespace fathom {
+
+struct PredictOptions {
+  bool latent = false;     // of f, without the noise of an observation
+  Index samples = 0;       // 0: moment matching; otherwise a mixture of that many Gaussians
+  std::uint64_t seed = 1;  // of the samples
+  Index first_row = 0;     // number of the first row, for the samples' streams: chunks of a table continue each other
+};
+
+class Predictor {
+ public:
+  // Conditions the model once, O(M^3). Keeps a reference to the pool.
+  Predictor(DeepGp model, const ThreadPool& pool);
+
+  const DeepGp& model() const { return model_; }
+  Prediction Predict(const Moments& x, const PredictOptions& options) const;
+
+ private:
+  DeepGp model_;
+  const ThreadPool& pool_;
+  Network network_;
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_INFERENCE_PREDICT_H_

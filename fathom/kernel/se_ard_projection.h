@@ -1,0 +1,86 @@
+// The SE-ARD kernel's way through a tile of rows: rows with certain inputs take matrix products of the plain kernel,
+// rows with uncertain inputs take psi statistics. Each half keeps its forward, backward and finish together.
+#ifndef FATHOM_KERNEL_SE_ARD_PROJECTION_H_
+#define FATHOM_KERNEL_SE_ARD_PROJECTION_H_
+
+#include "fathom/base/aligned.h"
+#include "fathom/kernel/kernel.h"
+
+namespace fathom {
+namespace se_ard {
+
+// What both halves need of the latent function, in the layout of the loops.
+struct Shape {
+  Index M = 0;
+  Index padded = 0;  // M rounded up
+  Index D = 0;
+  double variance = 0;
+  Vector l;  // lengthscales [D]
+  Vector a;  // [M]
+  Vector w;  // [D] or empty
+};
+
+// Rows with s = 0:  k = k(x, Z),  m = k'a,  v = variance - k'Sk.
+class CertainRows {
+ public:
+  void Prepare(const Shape& shape, const LatentFunction& function);
+  Index TapeSize(Index rows) const;
+  Index SumsSize() const;
+  // x [rows, D] contiguous.
+  void Forward(const Shape& shape, Index rows, const double* x, double* tape, double* m, double* v) const;
+  // d_x [rows, D] contiguous, added to, or null.
+  void Backward(const Shape& shape, Index rows, double* tape, const double* d_m, const double* d_v,
+                double* sums, double* d_x) const;
+  void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
+
+ private:
+  AlignedBuffer scaled_z_;  // [D, padded], z_iq / l_q
+  AlignedBuffer S_;         // [M, padded]
+  Index tape_per_row_ = 0;
+  Index sums_size_ = 0;
+};
+
+// Rows with some s > 0, through psi1 and psi2.
+class UncertainRows {
+ public:
+  void Prepare(const Shape& shape, const LatentFunction& function);
+  Index TapeSize(Index rows) const;
+  Index SumsSize() const;
+  void Forward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape, double* m,
+               double* v) const;
+  void Backward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
+                const double* d_m, const double* d_v, double* sums, double* d_mu, double* d_s) const;
+  void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
+
+ private:
+  Index pairs_ = 0;            // M(M+1)/2 rounded up
+  AlignedBuffer z_;            // [D, padded]
+  AlignedBuffer midpoints_;    // [D, pairs]
+  AlignedBuffer decay_;        // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2), 0 in the padding
+  AlignedBuffer weights_;      // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
+  Index tape_per_row_ = 0;
+  Index sums_size_ = 0;
+};
+
+}  // namespace se_ard
+
+class SeArdProjection : public Projection {
+ public:
+  void Prepare(const LatentFunction& function, bool uncertain) override;
+  Index TapeSize(Index rows) const override;
+  Index SumsSize() const override;
+  void Forward(const Rows& mean, const Rows& var, double* tape, double* m, double* v) const override;
+  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m, const double* d_v,
+                double* sums, Eigen::Ref<Matrix>* d_mean, Eigen::Ref<Matrix>* d_var) const override;
+  void Finish(const double* sums, LatentFunctionGradient gradient) const override;
+
+ private:
+  bool uncertain_ = false;
+  se_ard::Shape shape_;
+  se_ard::CertainRows certain_rows_;
+  se_ard::UncertainRows uncertain_rows_;
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_KERNEL_SE_ARD_PROJECTION_H_

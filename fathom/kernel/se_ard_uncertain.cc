@@ -1,0 +1,226 @@
+#include <cmath>
+
+#include "fathom/kernel/se_ard_loops.h"
+#include "fathom/kernel/se_ard_projection.h"
+
+namespace fathom::se_ard {
+
+namespace {
+
+using MapVector = Eigen::Map<Vector>;
+using ConstMapVector = Eigen::Map<const Vector>;
+
+struct Tape {
+  Tape(const Shape& shape, Index pairs, Index rows, double* memory)
+      : psi2(memory),
+        psi1(psi2 + rows * pairs),
+        features(psi1 + rows * shape.padded),
+        row_sums(features + PaddedSize(rows * (2 * shape.D + 1))),
+        inverse(row_sums + PaddedSize(rows * (2 * shape.D + 1))),
+        offset(inverse + PaddedSize(rows * shape.D)),
+        prefactor2(offset + PaddedSize(rows)),
+        m(prefactor2 + PaddedSize(rows)) {}
+  double* psi2;        // [rows, pairs]  the exponential alone; see se_ard_loops.h
+  double* psi1;        // [rows, padded]
+  double* features;    // [rows, 2D+1]  then, in the backward pass, the coefficients of the pair sums
+  double* row_sums;    // [rows, 2D+1]
+  double* inverse;     // [rows, D]  1 / (l^2 + s)
+  double* offset;      // [rows]  log of psi1's prefactor
+  double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
+  double* m;           // [rows]  psi1 a
+};
+
+struct Sums {
+  Sums(const Shape& shape, Index pairs, double* memory)
+      : pair(memory),
+        a(pair + (2 * shape.D + 1) * pairs),
+        z(a + shape.padded),
+        log_l(z + shape.D * shape.padded),
+        log_variance(log_l + shape.D) {}
+  double* pair;          // [2D+1, pairs]  see PairBackward
+  double* a;             // [padded]     through psi1
+  double* z;             // [D, padded]  through psi1
+  double* log_l;         // [D]          through the row features and psi1
+  double* log_variance;  // [1]
+};
+
+}  // namespace
+
+void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) {
+  const Index M = shape.M;
+  const Index D = shape.D;
+  pairs_ = PaddedSize(M * (M + 1) / 2);
+  z_.assign(static_cast<std::size_t>(D * shape.padded), 0.0);
+  midpoints_.assign(static_cast<std::size_t>(D * pairs_), 0.0);
+  decay_.assign(static_cast<std::size_t>(pairs_), 0.0);
+  weights_.assign(static_cast<std::size_t>(pairs_), 0.0);
+  for (Index q = 0; q < D; ++q) {
+    for (Index i = 0; i < M; ++i) z_[q * shape.padded + i] = function.Z(i, q);
+  }
+  const Matrix scaled = function.Z * shape.l.cwiseInverse().asDiagonal();
+  Index p = 0;
+  for (Index i = 0; i < M; ++i) {
+    for (Index j = 0; j <= i; ++j, ++p) {
+      decay_[p] = shape.variance * shape.variance *
+                  std::exp(-0.25 * (scaled.row(i) - scaled.row(j)).squaredNorm());
+      weights_[p] = decay_[p] * (i == j ? 1 : 2) * (shape.a[i] * shape.a[j] - function.S(i, j));
+      for (Index q = 0; q < D; ++q) midpoints_[q * pairs_ + p] = 0.5 * (function.Z(i, q) + function.Z(j, q));
+    }
+  }
+  tape_per_row_ = pairs_ + shape.padded + 2 * (2 * D + 1) + D + 3;
+  sums_size_ = (2 * D + 1) * pairs_ + (D + 1) * shape.padded + D + 1;
+}
+
+Index UncertainRows::TapeSize(Index rows) const { return PaddedSize(rows * tape_per_row_ + 6 * kSimdPadding); }
+
+Index UncertainRows::SumsSize() const { return PaddedSize(sums_size_); }
+
+void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, const double* s,
+                            double* tape_memory, double* m, double* v) const {
+  const Tape tape(shape, pairs_, rows, tape_memory);
+  const Index D = shape.D;
+  for (Index n = 0; n < rows; ++n) {
+    double* f = tape.features + n * (2 * D + 1);
+    f[0] = 0;
+    double stretch1 = 1;
+    double stretch2 = 1;
+    for (Index q = 0; q < D; ++q) {
+      const double l2 = shape.l[q] * shape.l[q];
+      const double c = 1 / (l2 + 2 * s[n * D + q]);
+      const double mean = mu[n * D + q];
+      tape.inverse[n * D + q] = 1 / (l2 + s[n * D + q]);
+      stretch1 *= l2 * tape.inverse[n * D + q];
+      stretch2 *= l2 * c;
+      f[0] -= c * mean * mean;
+      f[2 * q + 1] = 2 * c * mean;
+      f[2 * q + 2] = -c;
+    }
+    tape.offset[n] = std::log(shape.variance) + 0.5 * std::log(stretch1);
+    tape.prefactor2[n] = std::sqrt(stretch2);
+  }
+  GaussianRows(rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1);
+  PairForward(rows, D, pairs_, tape.features, weights_.data(), midpoints_.data(), tape.psi2, tape.row_sums);
+  for (Index n = 0; n < rows; ++n) {
+    const ConstMapVector psi1(tape.psi1 + n * shape.padded, shape.M);
+    tape.m[n] = psi1.dot(shape.a);
+    m[n] = tape.m[n];
+    v[n] = shape.variance + tape.prefactor2[n] * tape.row_sums[n * (2 * D + 1)] - m[n] * m[n];
+    if (shape.w.size() == 0) continue;
+    // The linear mean: by Stein's lemma Cov(x_q, g) = s_q dm/dmu_q.
+    for (Index q = 0; q < D; ++q) {
+      const double sq = s[n * D + q];
+      const ConstMapVector z(z_.data() + q * shape.padded, shape.M);
+      const double slope = tape.inverse[n * D + q] *
+                           (psi1.cwiseProduct(shape.a).dot(z) - mu[n * D + q] * tape.m[n]);
+      m[n] += shape.w[q] * mu[n * D + q];
+      v[n] += shape.w[q] * sq * (shape.w[q] + 2 * slope);
+    }
+  }
+}
+
+void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, const double* s,
+                             double* tape_memory, const double* d_m, const double* d_v, double* sums_memory,
+                             double* d_mu, double* d_s) const {
+  const Tape tape(shape, pairs_, rows, tape_memory);
+  const Sums sums(shape, pairs_, sums_memory);
+  const Index D = shape.D;
+  const bool linear = shape.w.size() > 0;
+  MapVector a_sum(sums.a, shape.M);
+  Vector t(shape.M);    // dF/d log psi1
+  Vector rho(shape.M);  // of the slope's direction, only with a linear mean
+  for (Index n = 0; n < rows; ++n) {
+    const double g = d_v[n];
+    const double g_mean = d_m[n] - 2 * tape.m[n] * g;
+    const ConstMapVector psi1(tape.psi1 + n * shape.padded, shape.M);
+    const double* inverse = tape.inverse + n * D;
+    rho.setConstant(g_mean);
+    if (linear) {
+      for (Index q = 0; q < D; ++q) {
+        const double kappa = 2 * g * shape.w[q] * s[n * D + q] * inverse[q];
+        rho.array() += kappa * (ConstMapVector(z_.data() + q * shape.padded, shape.M).array() - mu[n * D + q]);
+      }
+    }
+    a_sum += psi1.cwiseProduct(rho);
+    t = psi1.array() * shape.a.array() * rho.array();
+    const double T = t.sum();
+
+    double* f = tape.features + n * (2 * D + 1);
+    const double* r = tape.row_sums + n * (2 * D + 1);
+    const double prefactor = tape.prefactor2[n];
+    const double psi2_share = g * prefactor * r[0];
+    sums.log_variance[0] += T + 2 * psi2_share + g * shape.variance;
+    for (Index q = 0; q < D; ++q) {
+      const ConstMapVector z(z_.data() + q * shape.padded, shape.M);
+      MapVector z_sum(sums.z + q * shape.padded, shape.M);
+      const double mean = mu[n * D + q];
+      const double l2 = shape.l[q] * shape.l[q];
+      const double e = inverse[q];
+      const double tz = t.dot(z);
+      const double tzz = t.cwiseProduct(z).dot(z);
+      // psi1: exponent -1/2 e (mu - z)^2 and prefactor (l^2 e)^1/2.
+      double d_mean = e * (tz - mean * T);
+      double d_e = -0.5 * (tzz - 2 * mean * tz + mean * mean * T);
+      z_sum.array() += e * t.array() * (mean - z.array());
+      double d_var = 0;
+      if (linear) {
+        const double kappa = 2 * g * shape.w[q] * s[n * D + q] * e;
+        const double hz = psi1.cwiseProduct(shape.a).dot(z) - mean * tape.m[n];
+        z_sum.array() += kappa * psi1.array() * shape.a.array();
+        d_mean += -kappa * tape.m[n] + d_m[n] * shape.w[q];
+        d_var += 2 * g * shape.w[q] * e * hz + g * shape.w[q] * shape.w[q];
+        d_e += 2 * g * shape.w[q] * s[n * D + q] * hz;
+      }
+      d_var += -e * e * d_e - 0.5 * e * T;
+      double d_log_l = -2 * l2 * e * e * d_e + T * (1 - e * l2);
+      // psi2: exponent -c (mu - zbar)^2 and prefactor (l^2 c)^1/2.
+      const double c = -f[2 * q + 2];
+      const double d_c = -g * prefactor * (r[2 * q + 2] - 2 * mean * r[2 * q + 1] + mean * mean * r[0]);
+      d_mean += 2 * g * prefactor * c * (r[2 * q + 1] - mean * r[0]);
+      d_var += -2 * c * c * d_c - c * psi2_share;
+      d_log_l += -2 * l2 * c * c * d_c + psi2_share * (1 - c * l2);
+      sums.log_l[q] += d_log_l;
+      if (d_mu != nullptr) d_mu[n * D + q] += d_mean;
+      if (d_s != nullptr) d_s[n * D + q] += d_var;
+      f[2 * q + 1] = g * prefactor * c * mean;
+      f[2 * q + 2] = g * prefactor * c;
+    }
+    f[0] = g * prefactor;
+  }
+  PairBackward(rows, D, pairs_, tape.features, tape.psi2, sums.pair);
+}
+
+void UncertainRows::Finish(const Shape& shape, const double* sums_memory, LatentFunctionGradient* gradient) const {
+  const Sums sums(shape, pairs_, const_cast<double*>(sums_memory));  // NOLINT: read only
+  const Index D = shape.D;
+  gradient->a += ConstMapVector(sums.a, shape.M);
+  gradient->theta[0] += sums.log_variance[0] / shape.variance;
+  Vector d_log_l = ConstMapVector(sums.log_l, D);
+  for (Index q = 0; q < D; ++q) gradient->Z.col(q) += ConstMapVector(sums.z + q * shape.padded, shape.M);
+  Index p = 0;
+  for (Index i = 0; i < shape.M; ++i) {
+    for (Index j = 0; j <= i; ++j, ++p) {
+      const double d_psi2 = decay_[p] * sums.pair[p];  // sum_n d_v psi2_nij
+      gradient->S(i, j) -= d_psi2;
+      gradient->a[i] += 2 * d_psi2 * shape.a[j];
+      if (j < i) {
+        gradient->S(j, i) -= d_psi2;
+        gradient->a[j] += 2 * d_psi2 * shape.a[i];
+      }
+      const double share = weights_[p] * sums.pair[p];
+      for (Index q = 0; q < D; ++q) {
+        const double difference =
+            z_[q * shape.padded + i] - z_[q * shape.padded + j];
+        const double scaled = difference / (2 * shape.l[q] * shape.l[q]);
+        d_log_l[q] += share * difference * scaled;
+        const double d_midpoint =
+            weights_[p] * (sums.pair[(2 * q + 1) * pairs_ + p] -
+                           midpoints_[q * pairs_ + p] * sums.pair[(2 * q + 2) * pairs_ + p]);
+        gradient->Z(i, q) += d_midpoint - share * scaled;
+        gradient->Z(j, q) += d_midpoint + share * scaled;
+      }
+    }
+  }
+  gradient->theta.tail(D).array() += d_log_l.array() / shape.l.array();
+}
+
+}  // namespace fathom::se_ard

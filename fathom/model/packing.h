@@ -1,0 +1,23 @@
+// Between a model and the unconstrained vector that the optimiser moves: logarithms of what must be positive.
+#ifndef FATHOM_MODEL_PACKING_H_
+#define FATHOM_MODEL_PACKING_H_
+
+#include "fathom/model/deep_gp.h"
+
+namespace fathom {
+
+// Noise variances are floor + exp(parameter): a density cannot spike on targets of few distinct values.
+struct Packing {
+  double noise_floor = 0;
+};
+
+Index NumUnconstrained(const DeepGp& model);
+Vector Pack(const DeepGp& model, const Packing& packing);
+// Writes the parameters into a model of the same shape.
+void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model);
+// Chain rule: from the gradient with respect to the plain parameters at `model` (consumed: shared parts are gathered).
+void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient, Vector* unconstrained);
+
+}  // namespace fathom
+
+#endif  // FATHOM_MODEL_PACKING_H_

@@ -1,0 +1,27 @@
+// Compares the engine with the reference vectors: numbers written for this project by an independent implementation. Each file
+// explains itself in its "description".
+#ifndef FATHOM_TESTS_REFERENCE_CHECK_H_
+#define FATHOM_TESTS_REFERENCE_CHECK_H_
+
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+struct ReferenceResult {
+  std::string file;
+  int passed = 0;                        // cases
+  std::vector<std::string> failures;     // "case: what differs and by how much"
+  std::vector<std::string> unsupported;  // "case: what is missing"
+};
+
+// All *.json files of a folder, in order of their names. A file or kind that is not known is a failure; one that is known but not
+// yet supported is named as such.
+std::vector<ReferenceResult> CheckReferences(const std::string& folder);
+
+// FATHOM_REFERENCE_DIR, or the project's own copy.
+std::string ReferenceFolder();
+
+}  // namespace fathom
+
+#endif  // FATHOM_TESTS_REFERENCE_CHECK_H_
