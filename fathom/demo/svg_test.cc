@@ -48,8 +48,9 @@ TEST(SvgWriter, ClosingTooMuchIsABug) {
 TEST(XmlCheck, FindsFaults) {
   const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   EXPECT_EQ(WhatIsWrongWithXml(head + "<svg><g a=\"1\"/>x &amp; y</svg>"), "");
-  for (const char* bad : {"", "<svg>", "<svg></g>", "<svg/><svg></svg>", "<svg>a & b</svg>",
-                          "<svg a=1></svg>", "<svg a=\"&\"></svg>", "<svg></svg><svg></svg>"}) {
+  for (const char* bad :
+       {"", "<svg>", "<svg></g>", "<svg/><svg></svg>", "<svg>a & b</svg>", "<svg a=1></svg>",
+        "<svg a=\"&\"></svg>", "<svg></svg><svg></svg>", "<svg a=\"1\" a=\"2\"/>"}) {
     EXPECT_NE(WhatIsWrongWithXml(head + bad), "") << bad;
   }
 }

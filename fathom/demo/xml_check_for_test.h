@@ -2,66 +2,83 @@
 #ifndef FATHOM_DEMO_XML_CHECK_FOR_TEST_H_
 #define FATHOM_DEMO_XML_CHECK_FOR_TEST_H_
 
-#include <algorithm>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
 
-inline std::string WhatIsWrongWithText(const std::string& text) {
-  static const std::regex entity("&(amp|lt|gt|quot|apos);");
-  const std::string rest = std::regex_replace(text, entity, "");
-  if (rest.find_first_of("&<") != std::string::npos) return "not escaped: " + text;
-  return "";
-}
+class XmlCheck {
+ public:
+  explicit XmlCheck(std::string_view document) : rest_(document) {}
 
-// What keeps `document` from being well-formed XML; empty if nothing does.
-inline std::string WhatIsWrongWithXml(const std::string& document) {
-  static const std::regex tag_form("(/?)([A-Za-z]+)((?: [A-Za-z0-9-]+=\"[^\"<]*\")*)(/?)");
-  const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  if (document.compare(0, head.size(), head) != 0) return "no XML declaration";
-  std::vector<std::string> open;
-  std::size_t at = head.size();
-  bool root_seen = false;
-  while (at < document.size()) {
-    if (document[at] != '<') {
-      const std::size_t end = std::min(document.find('<', at), document.size());
-      const std::string text = document.substr(at, end - at);
-      if (open.empty() && text.find_first_not_of('\n') != std::string::npos)
-        return "text outside: " + text;
-      if (const std::string fault = WhatIsWrongWithText(text); !fault.empty()) return fault;
-      at = end;
-      continue;
+  // Document = declaration, one element, nothing but line ends around it.
+  bool WellFormed() {
+    if (!Take("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n") || !Element()) return false;
+    while (Take("\n")) {
     }
-    // A '>' within an attribute is escaped by our writer, so the next one ends the tag.
-    const std::size_t end = document.find('>', at);
-    if (end == std::string::npos) return "tag without end";
-    std::string tag = document.substr(at + 1, end - at - 1);
-    at = end + 1;
-    // Long path data would exhaust the recursion of std::regex and cannot hold anything to escape.
-    static const std::string path_start = " d=\"";
-    if (const std::size_t d = tag.find(path_start); d != std::string::npos) {
-      const std::size_t from = d + path_start.size();
-      const std::size_t to = tag.find('"', from);
-      if (to == std::string::npos) return "path without end";
-      if (tag.find_first_of("<&") < to) return "path with markup";
-      tag.erase(from, to - from);
-    }
-    std::smatch parts;
-    if (!std::regex_match(tag, parts, tag_form)) return "malformed tag: " + tag;
-    if (const std::string fault = WhatIsWrongWithText(parts[3]); !fault.empty()) return fault;
-    if (parts[1].length() > 0) {
-      if (open.empty() || open.back() != parts[2]) return "closes what is not open: " + tag;
-      open.pop_back();
-    } else {
-      if (open.empty() && root_seen) return "second root: " + tag;
-      root_seen = true;
-      if (parts[4].length() == 0) open.push_back(parts[2]);
-    }
+    return rest_.empty();
   }
-  if (!open.empty()) return "never closed: " + open.back();
-  return root_seen ? "" : "no root";
+  // What is left from the first fault on.
+  std::string Rest() const { return std::string(rest_.substr(0, 80)); }
+
+ private:
+  bool Take(std::string_view token) {
+    if (!rest_.starts_with(token)) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+
+  std::string_view Name() {
+    const std::size_t length =
+        rest_.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+    const std::string_view name = rest_.substr(0, length);
+    rest_.remove_prefix(name.size());
+    return name;
+  }
+
+  // Text up to `end`, with '&' only as one of the entities.
+  bool TextUpTo(char end) {
+    while (!rest_.empty() && rest_.front() != end) {
+      if (rest_.front() == '<') return false;
+      if (rest_.front() != '&') {
+        rest_.remove_prefix(1);
+      } else if (!Take("&amp;") && !Take("&lt;") && !Take("&gt;") && !Take("&quot;")) {
+        return false;
+      }
+    }
+    return !rest_.empty();
+  }
+
+  bool Element() {
+    if (!Take("<")) return false;
+    const std::string_view tag = Name();
+    if (tag.empty()) return false;
+    std::vector<std::string_view> seen;
+    while (Take(" ")) {
+      const std::string_view name = Name();
+      for (const std::string_view other : seen) {
+        if (other == name) return false;
+      }
+      seen.push_back(name);
+      if (name.empty() || !Take("=\"") || !TextUpTo('"') || !Take("\"")) return false;
+    }
+    if (Take("/>")) return true;
+    if (!Take(">")) return false;
+    while (TextUpTo('<')) {
+      if (Take("</")) return Name() == tag && Take(">");
+      if (!Element()) return false;
+    }
+    return false;
+  }
+
+  std::string_view rest_;
+};
+
+// Where `document` stops being well-formed XML; empty if it does not.
+inline std::string WhatIsWrongWithXml(std::string_view document) {
+  XmlCheck check(document);
+  return check.WellFormed() ? "" : "wrong at: " + check.Rest();
 }
 
 }  // namespace fathom
