@@ -1,0 +1,204 @@
+#include "fathom/model/initialize.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+#include "fathom/base/random.h"
+
+namespace fathom {
+
+namespace {
+
+Matrix SampleRows(const Matrix& x, Index count, RandomStream* stream) {
+  if (x.rows() <= count) return x;
+  const std::vector<Index> order = stream->Permutation(x.rows());
+  Matrix sample(count, x.cols());
+  for (Index i = 0; i < count; ++i) sample.row(i) = x.row(order[i]);
+  return sample;
+}
+
+double MedianDistance(const Matrix& x, RandomStream* stream) {
+  std::vector<double> distances;
+  for (int i = 0; i < 2000; ++i) {
+    const double distance = (x.row(stream->Below(x.rows())) - x.row(stream->Below(x.rows()))).norm();
+    if (distance > 0) distances.push_back(distance);
+  }
+  if (distances.empty()) return 1;
+  std::nth_element(distances.begin(), distances.begin() + distances.size() / 2, distances.end());
+  return distances[distances.size() / 2];
+}
+
+// Whitened mean of a GP whose function comes close to `target` at the rows of x: ridge regression on K_xu L^-T.
+Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, double ridge) {
+  const Index M = gp.num_inducing();
+  Matrix joint(M + x.rows(), x.cols());
+  joint << gp.Z, x;
+  // The rectangle k(x, Z) by way of Gram, M columns at a time, would waste; x is a small sample, so this is cheap enough.
+  Matrix K_joint;
+  gp.kernel->Gram(gp.theta, joint, &K_joint);
+  Matrix L_inverse = K_joint.topLeftCorner(M, M);
+  L_inverse.diagonal() *= 1 + kJitter;
+  for (double jitter = 10 * kJitter; !CholeskyInPlace(&L_inverse); jitter *= 10) {
+    L_inverse = K_joint.topLeftCorner(M, M);
+    L_inverse.diagonal() *= 1 + jitter;
+  }
+  InvertLowerInPlace(&L_inverse);
+  const Matrix A = K_joint.bottomLeftCorner(x.rows(), M) * L_inverse.transpose();
+  Matrix normal = A.transpose() * A;
+  normal.diagonal().array() += ridge;
+  return normal.llt().solve(A.transpose() * target);
+}
+
+Posterior MakePosterior(bool site_form, Index M, double factor_scale, const Vector& mean, double var,
+                        RandomStream* stream) {
+  if (site_form) {
+    // Small random factors, as in the paper.
+    Sites sites{0.1 * factor_scale * stream->NormalMatrix(M, 1), Matrix::Zero(M, M)};
+    sites.R.diagonal().setConstant(0.1 * factor_scale);
+    return sites;
+  }
+  return Whitened{mean, std::sqrt(var) * Matrix::Identity(M, M)};
+}
+
+}  // namespace
+
+DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options, const Matrix& x, Index outputs) {
+  Require(!architecture.inducing.empty(), "inducing", "a list of numbers", "empty");
+  for (const Index width : architecture.hidden) Require(width >= 1, "hidden width", "at least 1", width);
+  for (const Index M : architecture.inducing) Require(M >= 1, "inducing points", "at least 1", M);
+  FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
+  RandomStream stream(options.seed, 1);
+  const bool paper = options.start == Start::kPaper;
+  const Matrix raw = SampleRows(x, options.sample_rows, &stream);
+
+  DeepGp model;
+  model.likelihood = MakeLikelihood(architecture.likelihood);
+  model.likelihood_parameters = model.likelihood->InitialParameters(outputs);
+  model.likelihood_parameters.setConstant(options.output_noise);
+  const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
+  const std::size_t layers = architecture.hidden.size() + 1;
+  Matrix below = raw;  // what the layer sees at the start, on the sampled rows
+  for (std::size_t l = 0; l < layers; ++l) {
+    const bool last = l + 1 == layers;
+    GpLayer layer;
+    layer.skip = architecture.skip_links && l > 0;
+    layer.shared = architecture.shared;
+    Matrix input = below;
+    if (layer.skip) {
+      input.resize(below.rows(), below.cols() + raw.cols());
+      input << below, raw;
+    }
+    const Index D = input.cols();
+    const Index width = last ? outputs : architecture.hidden[l];
+    const Index wanted = architecture.inducing[std::min(l, architecture.inducing.size() - 1)];
+    const Index M = std::min(wanted, x.rows());
+    // The hidden units' targets: scores of the layer's own inputs. An upper layer so starts as the identity (or its truncation).
+    const Matrix loadings = last ? Matrix() : PrincipalLoadings(below, width, options.seed + l);
+    const Matrix scores = last ? Matrix() : Matrix(below * loadings);
+    for (Index d = 0; d < width; ++d) {
+      SparseGp gp;
+      gp.kernel = kernel;
+      const std::uint64_t seed = options.seed + 1000 * l + (architecture.shared ? 0 : d);
+      const double reach = std::sqrt(static_cast<double>(D));
+      if (paper && l > 0) {
+        gp.Z.resize(M, D);
+        for (Index i = 0; i < gp.Z.size(); ++i) gp.Z.data()[i] = 2 * stream.Uniform() - 1;
+        gp.theta = Vector::Constant(1 + D, 2 * reach);
+      } else {
+        gp.Z = KMeans(input, M, 10, seed);
+        gp.theta = Vector::Constant(1 + D, paper ? MedianDistance(input, &stream)
+                                                 : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
+      }
+      gp.theta[0] = 1;
+      Vector mean = Vector::Zero(M);
+      if (!last && !architecture.linear_mean && !architecture.site_form) {
+        mean = RidgeMean(gp, input, scores.col(d), 1e-2);
+      }
+      gp.posterior = MakePosterior(architecture.site_form, M, 1, mean, last ? 1 : options.hidden_posterior_var, &stream);
+      layer.gps.push_back(std::move(gp));
+    }
+    if (!last) {
+      layer.noise_variance = Vector::Constant(width, options.hidden_noise);
+      if (architecture.linear_mean) {
+        layer.mean_weights = Matrix::Zero(D, width);
+        layer.mean_weights.topRows(below.cols()) = loadings;
+      }
+      below = scores;
+    }
+    model.layers.push_back(std::move(layer));
+  }
+  return model;
+}
+
+Matrix KMeans(const Matrix& x, Index k, Index iterations, std::uint64_t seed) {
+  FATHOM_CHECK(x.rows() > 0 && k > 0);
+  RandomStream stream(seed, 2);
+  const Index N = x.rows();
+  Matrix centres(k, x.cols());
+  centres.row(0) = x.row(stream.Below(N));
+  Vector distance = Vector::Constant(N, std::numeric_limits<double>::infinity());
+  for (Index c = 1; c < k; ++c) {
+    for (Index n = 0; n < N; ++n) {
+      distance[n] = std::min(distance[n], (x.row(n) - centres.row(c - 1)).squaredNorm());
+    }
+    const double total = distance.sum();
+    if (total <= 0) {
+      // No distinct row is left: repeat one with a small shift, so that no two pseudo-inputs coincide.
+      centres.row(c) = x.row(stream.Below(N)) + 0.1 * stream.NormalMatrix(1, x.cols());
+      continue;
+    }
+    double draw = stream.Uniform() * total;
+    Index chosen = 0;
+    while (chosen + 1 < N && (draw -= distance[chosen]) > 0) ++chosen;
+    centres.row(c) = x.row(chosen);
+  }
+  Matrix sums(k, x.cols());
+  std::vector<Index> counts(static_cast<std::size_t>(k));
+  for (Index iteration = 0; iteration < iterations; ++iteration) {
+    // |x - c|^2 up to a constant of the row, by one matrix product.
+    Matrix score = x * centres.transpose();
+    const Eigen::RowVectorXd half_norm = 0.5 * centres.rowwise().squaredNorm().transpose();
+    score.rowwise() -= half_norm;
+    sums.setZero();
+    std::fill(counts.begin(), counts.end(), Index{0});
+    for (Index n = 0; n < N; ++n) {
+      Index best = 0;
+      score.row(n).maxCoeff(&best);
+      sums.row(best) += x.row(n);
+      ++counts[best];
+    }
+    for (Index c = 0; c < k; ++c) {
+      if (counts[c] > 0) centres.row(c) = sums.row(c) / static_cast<double>(counts[c]);
+    }
+  }
+  return centres;
+}
+
+Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
+  const Index D = x.cols();
+  const Matrix centred = x.rowwise() - x.colwise().mean();
+  const Matrix covariance = centred.transpose() * centred / static_cast<double>(x.rows());
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(covariance);
+  FATHOM_CHECK(solver.info() == Eigen::Success);
+  RandomStream stream(seed, 3);
+  Matrix loadings(D, count);
+  const double tiny = 1e-10 * std::max(solver.eigenvalues().maxCoeff(), 1e-300);
+  for (Index c = 0; c < count; ++c) {
+    const bool there = c < D && solver.eigenvalues()[D - 1 - c] > tiny;
+    Vector direction = there ? Vector(solver.eigenvectors().col(D - 1 - c)) : Vector(stream.NormalMatrix(D, 1));
+    // The sign is arbitrary; fix it, so that the start does not depend on the solver's taste.
+    Index largest = 0;
+    direction.cwiseAbs().maxCoeff(&largest);
+    if (direction[largest] < 0) direction = -direction;
+    const double variance = direction.dot(covariance * direction);
+    loadings.col(c) = variance > tiny ? Vector(direction / std::sqrt(variance)) : direction;
+  }
+  return loadings;
+}
+
+}  // namespace fathom

@@ -1,0 +1,132 @@
+#include "fathom/optimize/minimize.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <sstream>
+#include <vector>
+
+#include "fathom/base/error.h"
+#include "fathom/base/random.h"
+
+namespace fathom {
+
+namespace {
+
+// Batches as a function of the step number alone: a continued run draws what an uninterrupted one would have drawn.
+class Batches {
+ public:
+  Batches(Index rows, const MinimizeOptions& options)
+      : rows_(rows), size_(std::min(rows, options.batch_size)), seed_(options.seed) {}
+
+  std::span<const Index> At(Index step) {
+    const Index per_epoch = rows_ / size_;
+    const Index epoch = step / per_epoch;
+    if (epoch != epoch_) {
+      if (size_ == rows_) {
+        order_.resize(rows_);
+        std::iota(order_.begin(), order_.end(), Index{0});
+      } else {
+        order_ = RandomStream(seed_, static_cast<std::uint64_t>(epoch)).Permutation(rows_);
+      }
+      epoch_ = epoch;
+    }
+    return std::span<const Index>(order_).subspan((step % per_epoch) * size_, size_);
+  }
+
+ private:
+  Index rows_, size_;
+  std::uint64_t seed_;
+  Index epoch_ = -1;
+  std::vector<Index> order_;
+};
+
+// Warm-up, then half a cosine over what is left; pressed to zero early by the plateau rule.
+double RateAt(const MinimizeOptions& options, const MinimizeState& state, double fraction) {
+  const auto step = static_cast<double>(state.step);
+  double rate = options.learning_rate * state.rate_scale;
+  if (options.warm_up > 0) rate *= std::min(1.0, (step + 1) / static_cast<double>(options.warm_up));
+  rate *= 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, fraction)));
+  if (state.cool_down_from >= 0) {
+    const double cooled = (step - static_cast<double>(state.cool_down_from)) / static_cast<double>(options.cool_down);
+    rate *= std::max(0.0, 1 - cooled);
+  }
+  return rate;
+}
+
+constexpr double kSmoothing = 0.05;     // weight of the newest value
+constexpr Index kSnapshotInterval = 25;  // steps between the states that a recovery can go back to
+
+void WatchPlateau(const MinimizeOptions& options, double value, MinimizeState* state) {
+  state->smoothed = state->step == 0 ? value : state->smoothed + kSmoothing * (value - state->smoothed);
+  const bool first = state->step <= options.warm_up;
+  if (first || state->smoothed < state->best_smoothed - options.tolerance) {
+    state->best_smoothed = state->smoothed;
+    state->best_step = state->step;
+  }
+  const bool flat = state->step - state->best_step >= options.patience;
+  if (options.patience > 0 && flat && state->cool_down_from < 0) state->cool_down_from = state->step;
+}
+
+Summary Summarize(StopReason reason, const std::string& message, const MinimizeState& state) {
+  return {reason, message, state.step, state.smoothed, state.recoveries, state.seconds};
+}
+
+}  // namespace
+
+Summary Minimize(const Objective& objective, const MinimizeOptions& options, const ProgressCallback& callback,
+                 MinimizeState* state) {
+  Require(options.steps >= 0, "steps", "at least 0", options.steps);
+  Require(options.batch_size >= 1, "batch size", "at least 1", options.batch_size);
+  Require(options.learning_rate > 0, "learning rate", "positive", options.learning_rate);
+  FATHOM_CHECK(state->parameters.size() == objective.num_parameters() && objective.num_rows() > 0);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const double seconds_before = state->seconds;
+  Batches batches(objective.num_rows(), options);
+  MinimizeState snapshot = *state;
+  Vector gradient(state->parameters.size());
+  std::string why;
+
+  for (;;) {
+    state->seconds = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
+    const double by_steps = options.steps > 0 ? static_cast<double>(state->step) / static_cast<double>(options.steps) : 1;
+    const double by_time = options.time_budget > 0 ? state->seconds / options.time_budget : 0;
+    const double fraction = std::max(by_steps, by_time);
+    if (by_steps >= 1) return Summarize(StopReason::kFinished, "the planned steps are done", *state);
+    if (by_time >= 1) return Summarize(StopReason::kTimeBudget, "the time budget is used up", *state);
+    if (state->cool_down_from >= 0 && state->step - state->cool_down_from >= options.cool_down) {
+      return Summarize(StopReason::kConverged, "the energy has stopped improving", *state);
+    }
+
+    const double rate = RateAt(options, *state, fraction);
+    double value = 0;
+    if (objective.Evaluate(state->parameters, batches.At(state->step), &value, &gradient, &why)) {
+      if (state->step % kSnapshotInterval == 0) snapshot = *state;
+      WatchPlateau(options, value, state);
+      AdamStep(options.adam, rate, gradient, &state->adam, &state->parameters);
+      ++state->step;
+      if (callback && !callback({state->step, options.steps, state->smoothed, rate, state->seconds, fraction}, *state)) {
+        return Summarize(StopReason::kInterrupted, "interrupted", *state);
+      }
+      continue;
+    }
+    // Back to the last good state, with half the rate.
+    const int recoveries = state->recoveries + 1;
+    const double rate_scale = 0.5 * state->rate_scale;
+    const double seconds = state->seconds;
+    *state = snapshot;
+    state->recoveries = recoveries;
+    state->rate_scale = rate_scale;
+    state->seconds = seconds;
+    if (recoveries > options.max_recoveries) {
+      std::ostringstream text;
+      text << "gave up at step " << state->step << " after " << recoveries << " failures: " << why;
+      return Summarize(StopReason::kNumericalFailure, text.str(), *state);
+    }
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,77 @@
+// Minimises an Objective by Adam on minibatches: linear warm-up, cosine decay, recovery from steps that cannot be
+// computed, and an end that says why.
+#ifndef FATHOM_OPTIMIZE_MINIMIZE_H_
+#define FATHOM_OPTIMIZE_MINIMIZE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "fathom/optimize/adam.h"
+#include "fathom/optimize/objective.h"
+
+namespace fathom {
+
+struct MinimizeOptions {
+  Index steps = 1000;
+  Index batch_size = 256;  // all rows if the table has no more; otherwise a remainder of an epoch is left out
+  double learning_rate = 0.03;
+  Index warm_up = 100;  // without it the energy explodes in the first steps of a wide network
+  double time_budget = 0;  // seconds; the decay is stretched or pressed to end with it. 0: none
+  // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps, the rate is brought to zero over
+  // `cool_down` steps and the run ends. patience = 0 switches it off.
+  Index patience = 300;
+  double tolerance = 1e-3;
+  Index cool_down = 150;
+  int max_recoveries = 10;
+  std::uint64_t seed = 1;
+  AdamOptions adam;
+};
+
+// Everything that a run consists of; copy it to save the run, pass it on to continue.
+struct MinimizeState {
+  Vector parameters;
+  AdamState adam;
+  Index step = 0;
+  double rate_scale = 1;      // halved by each recovery
+  double smoothed = 0;        // moving average of the value over steps
+  double best_smoothed = 0;   // for the plateau rule
+  Index best_step = 0;
+  Index cool_down_from = -1;  // the step at which the plateau rule struck, or -1
+  int recoveries = 0;
+  double seconds = 0;
+
+  explicit MinimizeState(Vector start = Vector())
+      : parameters(std::move(start)), adam(parameters.size()) {}
+};
+
+struct Progress {
+  Index step = 0;
+  Index steps = 0;  // planned
+  double value = 0;     // smoothed
+  double rate = 0;      // of learning
+  double seconds = 0;
+  double fraction = 0;  // of the run that is done, in steps or in time
+};
+
+enum class StopReason { kFinished, kConverged, kTimeBudget, kInterrupted, kNumericalFailure };
+
+struct Summary {
+  StopReason reason = StopReason::kFinished;
+  std::string message;
+  Index steps = 0;
+  double value = 0;  // smoothed, at the end
+  int recoveries = 0;
+  double seconds = 0;
+};
+
+// Returns false to stop the run after the present step.
+using ProgressCallback = std::function<bool(const Progress&, const MinimizeState&)>;
+
+// Runs until an end; *state holds the last good parameters whatever happens. `callback` may be null; it is called after each step.
+Summary Minimize(const Objective& objective, const MinimizeOptions& options, const ProgressCallback& callback,
+                 MinimizeState* state);
+
+}  // namespace fathom
+
+#endif  // FATHOM_OPTIMIZE_MINIMIZE_H_
