@@ -12,6 +12,12 @@
 #include "fathom/base/random.h"
 #include "fathom/base/types.h"
 
+extern "C" {
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
+             int* info);
+}
+
 namespace fathom {
 namespace {
 
@@ -22,12 +28,13 @@ struct Results {
   Matrix product;
   Matrix factor;
   Matrix solution;
+  Matrix inverse_factor;
 
   bool operator==(const Results&) const = default;
 };
 
-// What the engine asks of BLAS: gemm, syrk, and the trsm and syrk inside Eigen's blocked Cholesky
-// and solve.
+// What the engine asks of the library: gemm, syrk, trsm (inside Eigen's blocked Cholesky and
+// solve), and OpenBLAS's own Cholesky and triangular inverse.
 Results Compute(const Matrix& A, const Matrix& B) {
   Results results;
   results.product.noalias() = A * B;
@@ -36,6 +43,12 @@ Results Compute(const Matrix& A, const Matrix& B) {
   const Eigen::LLT<Matrix> llt(K.selfadjointView<Eigen::Lower>());
   results.factor = llt.matrixL();
   results.solution = llt.solve(B);
+  const int n = kSize;
+  int info = 0;
+  results.inverse_factor = K;
+  dpotrf_("U", &n, results.inverse_factor.data(), &n, &info);
+  if (info == 0) dtrtri_("U", "N", &n, results.inverse_factor.data(), &n, &info);
+  if (info != 0) results.inverse_factor.setConstant(info);
   return results;
 }
 
