@@ -47,7 +47,7 @@ namespace internal {
 
 }  // namespace fathom
 
-#define FATHOM_CHECK(condition) \
+#define FATHOM_CHECK(condition)       \
   ((condition) ? static_cast<void>(0) \
                : ::fathom::internal::CheckFailed(__FILE__, __LINE__, #condition))
 

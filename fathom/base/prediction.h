@@ -1,5 +1,6 @@
-// The predictive distribution of N rows and D outputs: a mixture of Gaussians whose outputs are independent
-// given the component. One component is the moment-matched prediction; more come from sampling.
+// The predictive distribution of N rows and D outputs: a mixture of Gaussians whose outputs are
+// independent given the component. One component is the moment-matched prediction; more come from
+// sampling.
 #ifndef FATHOM_BASE_PREDICTION_H_
 #define FATHOM_BASE_PREDICTION_H_
 
@@ -22,12 +23,14 @@ struct Prediction {
   Matrix Mean() const;      // [N, D]
   Matrix Variance() const;  // [N, D], of the mixture
 
-  // Of output d of row n. Quantile inverts Cdf to a relative accuracy of 1e-10; for one Gaussian it is exact.
+  // Of output d of row n. Quantile inverts Cdf to a relative accuracy of 1e-10; for one Gaussian it
+  // is exact.
   double Cdf(Index n, Index d, double y) const;
   double Quantile(Index n, Index d, double probability) const;
   // Continuous ranked probability score, in closed form (Grimit et al. 2006 for mixtures).  O(S^2).
   double Crps(Index n, Index d, double y) const;
-  // Joint log density of a whole row y [D]: log sum_s w_s prod_d N(y_d; m_sd, v_sd), never the mean of logs.
+  // Joint log density of a whole row y [D]: log sum_s w_s prod_d N(y_d; m_sd, v_sd), never the mean
+  // of logs.
   double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
 };
 

@@ -29,10 +29,10 @@ RandomStream::RandomStream(std::uint64_t seed, std::uint64_t stream)
 
 std::uint64_t RandomStream::Bits() {
   if (used_ > 2) {
-    buffer_ = Philox4x32({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
-                          static_cast<std::uint32_t>(stream_),
-                          static_cast<std::uint32_t>(stream_ >> 32)},
-                         key_);
+    buffer_ =
+        Philox4x32({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
+                    static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
+                   key_);
     ++block_;
     used_ = 0;
   }
@@ -41,9 +41,7 @@ std::uint64_t RandomStream::Bits() {
   return bits;
 }
 
-double RandomStream::Uniform() {
-  return (static_cast<double>(Bits() >> 12) + 0.5) * 0x1p-52;
-}
+double RandomStream::Uniform() { return (static_cast<double>(Bits() >> 12) + 0.5) * 0x1p-52; }
 
 double RandomStream::Normal() {
   if (has_spare_) {

@@ -1,5 +1,5 @@
-// Counter-based random streams: the n-th draw of a stream is a pure function of (seed, stream, n), so that
-// results do not depend on threads, chunk sizes or the standard library's distributions.
+// Counter-based random streams: the n-th draw of a stream is a pure function of (seed, stream, n),
+// so that results do not depend on threads, chunk sizes or the standard library's distributions.
 #ifndef FATHOM_BASE_RANDOM_H_
 #define FATHOM_BASE_RANDOM_H_
 
@@ -21,9 +21,9 @@ class RandomStream {
   explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0);
 
   std::uint64_t Bits();
-  double Uniform();           // in (0, 1), never 0 or 1
-  double Normal();            // standard normal, by Box and Muller
-  Index Below(Index bound);   // uniform on 0..bound-1, without bias
+  double Uniform();          // in (0, 1), never 0 or 1
+  double Normal();           // standard normal, by Box and Muller
+  Index Below(Index bound);  // uniform on 0..bound-1, without bias
   Matrix NormalMatrix(Index rows, Index cols);
   // A uniformly random order of 0..n-1 (Fisher and Yates).
   std::vector<Index> Permutation(Index n);

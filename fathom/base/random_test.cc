@@ -12,7 +12,8 @@ TEST(Philox, MatchesThePublishedVectors) {
   const std::array<std::uint32_t, 4> zero{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
   EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}), zero);
   const std::array<std::uint32_t, 4> pi{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1};
-  EXPECT_EQ(Philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}), pi);
+  EXPECT_EQ(Philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            pi);
 }
 
 TEST(RandomStream, SameSeedSameDrawsAndOtherStreamOtherDraws) {

@@ -1,10 +1,14 @@
 #include "fathom/base/threads.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fathom/base/error.h"
@@ -17,7 +21,10 @@ struct ThreadPool::State {
   std::condition_variable work_done;
   std::vector<std::thread> threads;
 
-  // A Run in progress; guarded by `mutex` except `next`, which hands out job numbers.
+  // A Run in progress. Workers read `job` and `count` only between seeing a new generation under
+  // the mutex and counting themselves out of `active`, and Run ends only when all have, so no
+  // worker outlives its Run.
+  std::atomic<bool> running{false};
   const std::function<void(Index)>* job = nullptr;
   Index count = 0;
   std::atomic<Index> next{0};
@@ -26,6 +33,17 @@ struct ThreadPool::State {
   bool stopping = false;
   std::exception_ptr first_error;
   Index first_error_job = 0;
+
+  // Also reached when the constructor of the pool gives up half-way: a thread must be joined before
+  // it is destroyed, or the program ends.
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    work_ready.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
 
   void Work() {
     for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
@@ -67,46 +85,45 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   Require(threads >= 0, "threads", "at least 0 (0 = all cores)", threads);
   if (threads == 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for (int i = 1; i < threads; ++i) state_->threads.emplace_back([this] { state_->Serve(); });
+  for (int i = 1; i < threads; ++i) {
+    try {
+      state_->threads.emplace_back([state = state_.get()] { state->Serve(); });
+    } catch (const std::system_error& error) {
+      ThrowError("threads: the system refuses thread ", i + 1, " of ", threads, " (", error.what(),
+                 "); ask for at most ", i);
+    }
+  }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->work_ready.notify_all();
-  for (std::thread& thread : state_->threads) thread.join();
-}
+ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::size() const { return static_cast<int>(state_->threads.size()) + 1; }
 
 void ThreadPool::Run(Index count, const std::function<void(Index)>& job) const {
   if (count <= 0) return;
   State& state = *state_;
-  if (state.threads.empty() || count == 1) {
+  FATHOM_CHECK(!state.running.exchange(true));  // one Run at a time; a job must not call Run
+  {
+    const std::lock_guard lock(state.mutex);
     state.job = &job;
     state.count = count;
     state.next = 0;
-    state.first_error = nullptr;
-    state.Work();
-  } else {
-    {
-      const std::lock_guard lock(state.mutex);
-      state.job = &job;
-      state.count = count;
-      state.next = 0;
-      state.first_error = nullptr;
+    if (count > 1) {
       state.active = static_cast<int>(state.threads.size());
       state.generation.fetch_add(1, std::memory_order_release);
     }
-    state.work_ready.notify_all();
-    state.Work();
+  }
+  if (count > 1) state.work_ready.notify_all();
+  state.Work();
+  std::exception_ptr error;
+  {
     std::unique_lock lock(state.mutex);
     state.work_done.wait(lock, [&] { return state.active.load() == 0; });
+    state.job = nullptr;
+    error = std::exchange(state.first_error, nullptr);
   }
-  state.job = nullptr;
-  if (state.first_error) std::rethrow_exception(state.first_error);
+  state.running = false;
+  if (error) std::rethrow_exception(std::move(error));
 }
 
 }  // namespace fathom

@@ -1,6 +1,6 @@
-// A pool of threads that runs numbered, independent jobs. Which thread runs a job is not determined, so a job
-// must not depend on it; sums over jobs are added by the caller in the order of their numbers, which makes
-// every result the same for any number of threads.
+// A pool of threads that runs numbered, independent jobs. Which thread runs a job is not
+// determined, so a job must not depend on it; sums over jobs are added by the caller in the order
+// of their numbers, which makes every result the same for any number of threads.
 #ifndef FATHOM_BASE_THREADS_H_
 #define FATHOM_BASE_THREADS_H_
 
@@ -21,8 +21,9 @@ class ThreadPool {
 
   int size() const;
 
-  // Calls job(0), ..., job(count - 1) and returns when all are done. If jobs throw, all jobs still run and the
-  // exception of the lowest-numbered one is rethrown. One Run at a time; a job must not call Run.
+  // Calls job(0), ..., job(count - 1) and returns when all are done. If jobs throw, all jobs still
+  // run and the exception of the lowest-numbered one is rethrown. One Run at a time; a job must not
+  // call Run.
   void Run(Index count, const std::function<void(Index)>& job) const;
 
  private:

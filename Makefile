@@ -1,0 +1,61 @@
+# The front door. Every target sets up what it needs, so on a fresh Debian 12 machine two commands do
+# everything: `make demo` and `make test`.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+JOBS ?= $(shell nproc)
+DIR ?= tests/reference
+
+.PHONY: help setup build demo test reference lint format sanitize clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+setup: ## Install the Debian packages that are missing (needs root or sudo only then)
+	@tools/setup $(if $(filter setup,$(MAKECMDGOALS)),,--quiet)
+
+# CMake itself notices changed lists and new files; only the presets are ours to watch.
+build/build.ninja: CMakePresets.json | setup
+	cmake --preset release
+	@touch $@
+build-asan/build.ninja: CMakePresets.json | setup
+	cmake --preset asan-ubsan
+	@touch $@
+build-tsan/build.ninja: CMakePresets.json | setup
+	cmake --preset tsan
+	@touch $@
+
+build: build/build.ninja ## Build the library, the program build/fathom and the tests
+	@cmake --build build -j $(JOBS)
+
+demo: build/build.ninja ## Build the program, then fit and predict on examples that need no data of yours
+	@cmake --build build -j $(JOBS) --target fathom_cli
+	build/fathom demo
+
+test: build ## Build, then run all tests and checks
+	@if ctest --test-dir build --output-on-failure -j $(JOBS); then \
+	   echo "make test: everything passed"; \
+	 else \
+	   echo "make test: FAILED; the tests above say where" >&2; exit 1; \
+	 fi
+
+reference: build/build.ninja ## Compare the engine with the reference numbers in DIR=folder
+	@if [ ! -d '$(DIR)' ]; then echo "make reference: there is no folder '$(DIR)'; give one with DIR=folder" >&2; exit 2; fi
+	@cmake --build build -j $(JOBS) --target fathom_reference
+	@FATHOM_REFERENCE_DIR='$(DIR)' build/fathom_reference
+
+lint: build/build.ninja ## Check format, folder dependencies, equations and (changed files) clang-tidy
+	@tools/lint
+
+format: setup ## Format all C++ files in place
+	@tools/lint --fix-format
+
+sanitize: build-asan/build.ninja build-tsan/build.ninja ## Run all tests under the address, undefined-behaviour and thread sanitizers
+	@cmake --build build-asan -j $(JOBS)
+	@ctest --test-dir build-asan --output-on-failure -j $(JOBS)
+	@cmake --build build-tsan -j $(JOBS)
+	@ctest --test-dir build-tsan --output-on-failure -j $(JOBS)
+
+clean: ## Remove everything that was built
+	rm -rf build build-dev build-asan build-tsan
