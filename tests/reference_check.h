@@ -1,5 +1,5 @@
-// Compares the engine with the reference vectors: numbers written for this project by an independent implementation. Each file
-// explains itself in its "description".
+// Compares the engine with the reference vectors: numbers written for this project by an
+// independent implementation. Each file explains itself in its "description".
 #ifndef FATHOM_TESTS_REFERENCE_CHECK_H_
 #define FATHOM_TESTS_REFERENCE_CHECK_H_
 
@@ -15,8 +15,8 @@ struct ReferenceResult {
   std::vector<std::string> unsupported;  // "case: what is missing"
 };
 
-// All *.json files of a folder, in order of their names. A file or kind that is not known is a failure; one that is known but not
-// yet supported is named as such.
+// All *.json files of a folder, in order of their names. A file or kind that is not known is a
+// failure; one that is known but not yet supported is named as such.
 std::vector<ReferenceResult> CheckReferences(const std::string& folder);
 
 // FATHOM_REFERENCE_DIR, or the project's own copy.

@@ -11,7 +11,8 @@ TEST(Reference, EveryVectorIsReproduced) {
   int passed = 0;
   for (const ReferenceResult& result : results) {
     passed += result.passed;
-    for (const std::string& failure : result.failures) ADD_FAILURE() << result.file << ": " << failure;
+    for (const std::string& failure : result.failures)
+      ADD_FAILURE() << result.file << ": " << failure;
   }
   EXPECT_GT(passed, 0);
 }

@@ -10,8 +10,9 @@
 
 namespace fathom {
 
-// Arrays that SIMD loops run over are padded to a multiple of this many doubles, which covers the widest
-// vector in use (AVX-512: 8). Loops may read and write the padding; it never reaches a result.
+// Arrays that SIMD loops run over are padded to a multiple of this many doubles, which covers the
+// widest vector in use (AVX-512: 8). Loops may read and write the padding; it never reaches a
+// result.
 inline constexpr Index kSimdPadding = 8;
 constexpr Index PaddedSize(Index n) { return (n + kSimdPadding - 1) / kSimdPadding * kSimdPadding; }
 

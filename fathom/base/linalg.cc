@@ -4,7 +4,8 @@
 
 extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda, int* info);
+void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
+             int* info);
 }
 
 namespace fathom {
@@ -13,7 +14,8 @@ bool CholeskyInPlace(Matrix* A) {
   FATHOM_CHECK(A->rows() == A->cols());
   const int n = static_cast<int>(A->rows());
   int info = 0;
-  // The lower triangle of a row-major matrix is the upper one of the column-major matrix that LAPACK sees.
+  // The lower triangle of a row-major matrix is the upper one of the column-major matrix that
+  // LAPACK sees.
   if (n > 0) dpotrf_("U", &n, A->data(), &n, &info);
   if (info != 0 || !A->diagonal().allFinite()) return false;
   A->triangularView<Eigen::StrictlyUpper>().setZero();

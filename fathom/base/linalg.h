@@ -6,8 +6,8 @@
 
 namespace fathom {
 
-// A = L L': overwrites A with L, zeros above the diagonal. Reads the lower triangle. False if A is not positive definite
-// (or holds NaN); A is then undefined.
+// A = L L': overwrites A with L, zeros above the diagonal. Reads the lower triangle. False if A is
+// not positive definite (or holds NaN); A is then undefined.
 bool CholeskyInPlace(Matrix* A);
 
 // Overwrites the lower triangular L with its inverse. L must have no zero on the diagonal.
@@ -16,9 +16,9 @@ void InvertLowerInPlace(Matrix* L);
 // log |L L'| of a lower triangular L with positive diagonal.
 double LogDeterminant(const Matrix& L);
 
-// Gradient through A = L L': given dF/dL (lower triangle read), P = Phi(L' dL), Phi halving the diagonal of the lower
-// triangle,  dA = sym(L^-T P L^-1).                                                                    [cholesky-backward]
-// `phi_argument` is L' dL (only its lower triangle is used), `L_inverse` is L^-1.
+// Gradient through A = L L': given dF/dL (lower triangle read), P = Phi(L' dL), Phi halving the
+// diagonal of the lower triangle,  dA = sym(L^-T P L^-1). [cholesky-backward] `phi_argument` is L'
+// dL (only its lower triangle is used), `L_inverse` is L^-1.
 Matrix CholeskyBackward(const Matrix& L_inverse, const Matrix& phi_argument);
 
 // (A + A') / 2.

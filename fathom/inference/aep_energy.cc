@@ -12,7 +12,8 @@ struct AepEnergy::Workspace {
   LogZWorkspace log_z;
 };
 
-AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options, const ThreadPool& pool)
+AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options,
+                     const ThreadPool& pool)
     : shape_(std::move(shape)),
       x_(x),
       y_(y),
@@ -21,8 +22,8 @@ AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions
       uncertain_inputs_((x.var.array() != 0).any()),
       num_parameters_(NumUnconstrained(shape_)) {
   if (options_.N == 0) options_.N = static_cast<double>(x.rows());
-  Require(options_.alpha >= 0 && options_.alpha <= options_.N, "alpha", "at least 0 and at most the number of rows",
-          options_.alpha);
+  Require(options_.alpha >= 0 && options_.alpha <= options_.N, "alpha",
+          "at least 0 and at most the number of rows", options_.alpha);
   FATHOM_CHECK(x.rows() == y.rows());
 }
 
@@ -48,7 +49,8 @@ void AepEnergy::Return(std::unique_ptr<Workspace> workspace) const {
   idle_.push_back(std::move(workspace));
 }
 
-EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient) const {
+EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
+                              DeepGp* gradient) const {
   std::unique_ptr<Workspace> workspace = Borrow();
   if (gradient != nullptr) *gradient = model;
   const EnergyParts parts = Energy(model, batch, gradient, workspace.get());
@@ -74,8 +76,8 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
   return parts;
 }
 
-bool AepEnergy::Evaluate(const Vector& parameters, std::span<const Index> batch, double* value, Vector* gradient,
-                         std::string* reason) const {
+bool AepEnergy::Evaluate(const Vector& parameters, std::span<const Index> batch, double* value,
+                         Vector* gradient, std::string* reason) const {
   FATHOM_CHECK(parameters.size() == num_parameters_ && !batch.empty());
   if (!parameters.allFinite()) {
     *reason = "a parameter is not finite";

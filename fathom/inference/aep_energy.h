@@ -1,7 +1,8 @@
 // The tied-factor (approximate EP) energy of a deep GP on a table:
-//   F = sum_gps [(1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity)] + N/(alpha |B|) sum_{n in B} log Z_n      [energy]
-// alpha = 1 is the paper's energy, alpha = 0 its variational limit, between them power EP. Larger F is better; as an
-// Objective it is -F/N, so that values of tables of different size compare.
+//   F = sum_gps [(1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity)] + N/(alpha |B|) sum_{n in B}
+//   log Z_n      [energy]
+// alpha = 1 is the paper's energy, alpha = 0 its variational limit, between them power EP. Larger F
+// is better; as an Objective it is -F/N, so that values of tables of different size compare.
 #ifndef FATHOM_INFERENCE_AEP_ENERGY_H_
 #define FATHOM_INFERENCE_AEP_ENERGY_H_
 
@@ -22,7 +23,8 @@ struct AepOptions {
   double noise_floor = 0;
 };
 
-// F of a model and its gradient with respect to the plain parameters. gradient may be null. Throws NumericalError.
+// F of a model and its gradient with respect to the plain parameters. gradient may be null. Throws
+// NumericalError.
 struct EnergyParts {
   double F = 0;
   double factors = 0;  // the GPs' own share
@@ -33,15 +35,17 @@ struct EnergyParts {
 class AepEnergy : public Objective {
  public:
   // Keeps references to x, y and pool. `shape` gives the architecture.
-  AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options, const ThreadPool& pool);
+  AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options,
+            const ThreadPool& pool);
   ~AepEnergy() override;
 
   Index num_parameters() const override;
   Index num_rows() const override { return x_.rows(); }
-  bool Evaluate(const Vector& parameters, std::span<const Index> batch, double* value, Vector* gradient,
-                std::string* reason) const override;
+  bool Evaluate(const Vector& parameters, std::span<const Index> batch, double* value,
+                Vector* gradient, std::string* reason) const override;
 
-  // The same without the packing: F itself, and its gradient with respect to the plain parameters (may be null).
+  // The same without the packing: F itself, and its gradient with respect to the plain parameters
+  // (may be null).
   EnergyParts Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient) const;
 
   Packing packing() const { return {options_.noise_floor}; }

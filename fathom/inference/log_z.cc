@@ -15,16 +15,18 @@ void CopyRows(const Moments& from, Index begin, Index count, Moments* to) {
   to->var = from.var.middleRows(begin, count);
 }
 
-// log Z of `count` rows from `first` of the chunk's y, given the moments f of the last layer; its slopes go to d_f.
-void Observe(const Network& network, double alpha, Index first, Index count, Chunk* chunk, const Moments& f,
-             Moments* d_f) {
+// log Z of `count` rows from `first` of the chunk's y, given the moments f of the last layer; its
+// slopes go to d_f.
+void Observe(const Network& network, double alpha, Index first, Index count, Chunk* chunk,
+             const Moments& f, Moments* d_f) {
   const DeepGp& model = network.model();
   d_f->mean.resize(count, f.cols());
   d_f->var.resize(count, f.cols());
   for (Index n = 0; n < count; ++n) {
     chunk->sums.log_z += model.likelihood->LogZ(
-        model.likelihood_parameters, alpha, model.outputs(), chunk->y.row(first + n).data(), f.mean.row(n).data(),
-        f.var.row(n).data(), d_f->mean.row(n).data(), d_f->var.row(n).data(), chunk->sums.likelihood.data());
+        model.likelihood_parameters, alpha, model.outputs(), chunk->y.row(first + n).data(),
+        f.mean.row(n).data(), f.var.row(n).data(), d_f->mean.row(n).data(), d_f->var.row(n).data(),
+        chunk->sums.likelihood.data());
   }
 }
 
@@ -36,9 +38,11 @@ void TileUpAndDown(const Network& network, double alpha, Index first, Index coun
   for (Index l = 1; l < layers; ++l) {
     network.Forward(l, chunk->outputs[l - 1], chunk->tile_x, &chunk->tapes[l], &chunk->outputs[l]);
   }
-  Observe(network, alpha, first, count, chunk, chunk->outputs[layers - 1], &chunk->d_outputs[layers - 1]);
+  Observe(network, alpha, first, count, chunk, chunk->outputs[layers - 1],
+          &chunk->d_outputs[layers - 1]);
   for (Index l = layers - 1; l >= 1; --l) {
-    network.Backward(l, chunk->d_outputs[l], &chunk->tapes[l], &chunk->sums, &chunk->d_outputs[l - 1]);
+    network.Backward(l, chunk->d_outputs[l], &chunk->tapes[l], &chunk->sums,
+                     &chunk->d_outputs[l - 1]);
   }
   chunk->d_hidden.mean.middleRows(first, count) = chunk->d_outputs[0].mean;
   chunk->d_hidden.var.middleRows(first, count) = chunk->d_outputs[0].var;
@@ -66,15 +70,15 @@ void ChunkUpAndDown(const Network& network, double alpha, const Moments& x, cons
 
 }  // namespace
 
-const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x, const Matrix& y,
-                             std::span<const Index> rows, bool uncertain_inputs, const ThreadPool& pool,
-                             LogZWorkspace* workspace) {
+const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
+                             const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
+                             const ThreadPool& pool, LogZWorkspace* workspace) {
   FATHOM_CHECK(y.cols() == network.model().outputs() && x.cols() == network.model().input_dim());
   const Index chunk_rows = uncertain_inputs ? kTileRows : kChunkRows;
   const auto count = static_cast<Index>(rows.size());
   const Index chunks = (count + chunk_rows - 1) / chunk_rows;
-  // Each slot sums every slots-th chunk. Their number depends on the rows alone; more slots would let more threads
-  // work but cost more memory traffic to clear and add.
+  // Each slot sums every slots-th chunk. Their number depends on the rows alone; more slots would
+  // let more threads work but cost more memory traffic to clear and add.
   const Index slots = std::clamp<Index>(count / kChunkRows, 1, 32);
   const auto layers = static_cast<std::size_t>(network.model().num_layers());
   if (static_cast<Index>(workspace->slots.size()) < slots) workspace->slots.resize(slots);
@@ -86,10 +90,12 @@ const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments
     network.ResetSums(&chunk.sums);
     for (Index c = slot; c < chunks; c += slots) {
       const Index begin = c * chunk_rows;
-      ChunkUpAndDown(network, alpha, x, y, rows.subspan(begin, std::min(chunk_rows, count - begin)), &chunk);
+      ChunkUpAndDown(network, alpha, x, y, rows.subspan(begin, std::min(chunk_rows, count - begin)),
+                     &chunk);
     }
   });
-  for (Index slot = 1; slot < slots; ++slot) workspace->slots[0].sums.Add(workspace->slots[slot].sums);
+  for (Index slot = 1; slot < slots; ++slot)
+    workspace->slots[0].sums.Add(workspace->slots[slot].sums);
   return workspace->slots[0].sums;
 }
 

@@ -1,9 +1,11 @@
-// sum_n log Z_n over rows of a table, with its gradient, by probabilistic backpropagation.                   [sum-log-z]
+// sum_n log Z_n over rows of a table, with its gradient, by probabilistic backpropagation.
+// [sum-log-z]
 //
-// Rows are independent until their gradients are summed, so the work goes chunk by chunk: the first layer (certain
-// inputs, matrix products) on a whole chunk, the layers above on tiles so small that a tile's psi2 stays in the second-level
-// cache and each exponential is computed once. The grouping into chunks and the order of the sums depend on the rows
-// alone, so that the result has the same bits for any number of threads.
+// Rows are independent until their gradients are summed, so the work goes chunk by chunk: the first
+// layer (certain inputs, matrix products) on a whole chunk, the layers above on tiles so small that
+// a tile's psi2 stays in the second-level cache and each exponential is computed once. The grouping
+// into chunks and the order of the sums depend on the rows alone, so that the result has the same
+// bits for any number of threads.
 #ifndef FATHOM_INFERENCE_LOG_Z_H_
 #define FATHOM_INFERENCE_LOG_Z_H_
 
@@ -20,8 +22,8 @@ inline constexpr Index kTileRows = 16;
 // Memory that is kept between calls, so that a step allocates nothing in the steady state.
 struct LogZWorkspace {
   struct Chunk {
-    Moments x, hidden, d_hidden;       // of a chunk
-    Moments tile_x, below, f, d_f;     // of a tile
+    Moments x, hidden, d_hidden;    // of a chunk
+    Moments tile_x, below, f, d_f;  // of a tile
     std::vector<Network::LayerTape> tapes;
     std::vector<Moments> outputs, d_outputs;
     Matrix y;
@@ -30,10 +32,11 @@ struct LogZWorkspace {
   std::vector<Chunk> slots;
 };
 
-// The sums over rows `rows` of (x, y); log_z is a member of the result, which lives in the workspace.
-const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x, const Matrix& y,
-                             std::span<const Index> rows, bool uncertain_inputs, const ThreadPool& pool,
-                             LogZWorkspace* workspace);
+// The sums over rows `rows` of (x, y); log_z is a member of the result, which lives in the
+// workspace.
+const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
+                             const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
+                             const ThreadPool& pool, LogZWorkspace* workspace);
 
 }  // namespace fathom
 

@@ -18,13 +18,15 @@ void AddTo(AlignedBuffer* total, const AlignedBuffer& part) {
 void Network::Sums::Add(const Sums& other) {
   log_z += other.log_z;
   for (std::size_t l = 0; l < functions.size(); ++l) {
-    for (std::size_t d = 0; d < functions[l].size(); ++d) AddTo(&functions[l][d], other.functions[l][d]);
+    for (std::size_t d = 0; d < functions[l].size(); ++d)
+      AddTo(&functions[l][d], other.functions[l][d]);
     noise[l] += other.noise[l];
   }
   likelihood += other.likelihood;
 }
 
-void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs, const ThreadPool& pool) {
+void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
+                      const ThreadPool& pool) {
   model_ = &model;
   cavity_ = cavity;
   const std::size_t layers = model.layers.size();
@@ -44,7 +46,8 @@ void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_
     fathom::Prepare(gp, cavity_, model.jitter, &gps_[l][d]);
     std::unique_ptr<Projection>& projection = projections_[l][d];
     if (!projection) projection = gp.kernel->NewProjection();
-    const Vector mean_weights = layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
+    const Vector mean_weights =
+        layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
     projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, mean_weights},
                         l > 0 || uncertain_inputs);
   };
@@ -67,7 +70,8 @@ double Network::LargestJitter() const {
   return jitter;
 }
 
-void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTape* tape, Moments* out) const {
+void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTape* tape,
+                      Moments* out) const {
   const GpLayer& layer = model_->layers[l];
   const Index rows = below.rows();
   const Index outputs = layer.outputs();
@@ -95,12 +99,14 @@ void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTa
     out->mean.col(d) = tape->m;
     tape->latent_var.col(d) = tape->v;
   }
-  // Rounding may leave a variance slightly below zero where the function is pinned down; NaN must pass.
+  // Rounding may leave a variance slightly below zero where the function is pinned down; NaN must
+  // pass.
   out->var = tape->latent_var.unaryExpr([](double v) { return v < 0 ? 0.0 : v; });
   if (layer.noise_variance.size() > 0) out->var.rowwise() += layer.noise_variance.transpose();
 }
 
-void Network::Backward(Index l, const Moments& d_out, LayerTape* tape, Sums* sums, Moments* d_below) const {
+void Network::Backward(Index l, const Moments& d_out, LayerTape* tape, Sums* sums,
+                       Moments* d_below) const {
   const GpLayer& layer = model_->layers[l];
   const Moments& input = tape->input;
   const Index rows = input.rows();
@@ -144,14 +150,16 @@ void Network::ResetSums(Sums* sums) const {
   sums->likelihood.setZero(model_->likelihood_parameters.size());
 }
 
-void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) const {
+void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool,
+                     DeepGp* gradient) const {
   const auto finish = [&](Index job) {
     const auto [l, d] = flat_[job];
     SparseGp& d_gp = gradient->layers[l].gps[d];
     d_gp = model_->layers[l].gps[d].ZeroLike();
     Conditioned d_cavity;
     d_cavity.SetZero(d_gp.num_inducing());
-    projections_[l][d]->Finish(sums.functions[l][d].data(), {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    projections_[l][d]->Finish(sums.functions[l][d].data(),
+                               {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
     d_gp.theta *= scale;
     d_gp.Z *= scale;
     d_cavity.a *= scale;

@@ -1,6 +1,7 @@
-// A deep GP made ready for rows: every GP conditioned on its cavity (or posterior), every kernel projection prepared.
-// Rows then flow up through Forward and their gradients down through Backward, layer by layer, tile by tile: the paper's
-// probabilistic backpropagation. The sums that the tiles leave behind become the gradient in Finish.
+// A deep GP made ready for rows: every GP conditioned on its cavity (or posterior), every kernel
+// projection prepared. Rows then flow up through Forward and their gradients down through Backward,
+// layer by layer, tile by tile: the paper's probabilistic backpropagation. The sums that the tiles
+// leave behind become the gradient in Finish.
 #ifndef FATHOM_INFERENCE_NETWORK_H_
 #define FATHOM_INFERENCE_NETWORK_H_
 
@@ -23,7 +24,8 @@ class Network {
     Vector m, v;                           // of one function; scratch
   };
 
-  // Sums over rows, from which Finish makes the gradient. They add up, so tiles can be summed in any grouping.
+  // Sums over rows, from which Finish makes the gradient. They add up, so tiles can be summed in
+  // any grouping.
   struct Sums {
     double log_z = 0;
     std::vector<std::vector<AlignedBuffer>> functions;  // [layer][function]
@@ -32,9 +34,10 @@ class Network {
     void Add(const Sums& other);
   };
 
-  // O(M^3) per function, on all threads. `uncertain_inputs`: whether a raw input may have variance. The model must outlive
-  // the network. Throws NumericalError.
-  void Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs, const ThreadPool& pool);
+  // O(M^3) per function, on all threads. `uncertain_inputs`: whether a raw input may have variance.
+  // The model must outlive the network. Throws NumericalError.
+  void Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
+               const ThreadPool& pool);
 
   const DeepGp& model() const { return *model_; }
   // The GPs' own share of the energy, summed over functions and layers.
@@ -43,14 +46,18 @@ class Network {
   double LargestJitter() const;
   const PreparedGp& prepared(Index layer, Index function) const { return gps_[layer][function]; }
 
-  // below [rows, .]: the raw inputs for layer 0, else the hidden units of the layer below, to which `raw` is appended where the
-  // layer has skip links. out [rows, outputs]: moments of the layer's outputs with its noise (none in the last layer).
-  void Forward(Index layer, const Moments& below, const Moments& raw, LayerTape* tape, Moments* out) const;
+  // below [rows, .]: the raw inputs for layer 0, else the hidden units of the layer below, to which
+  // `raw` is appended where the layer has skip links. out [rows, outputs]: moments of the layer's
+  // outputs with its noise (none in the last layer).
+  void Forward(Index layer, const Moments& below, const Moments& raw, LayerTape* tape,
+               Moments* out) const;
   // Consumes the tape. Writes d_below unless null (layer 0: nobody asks).
-  void Backward(Index layer, const Moments& d_out, LayerTape* tape, Sums* sums, Moments* d_below) const;
+  void Backward(Index layer, const Moments& d_out, LayerTape* tape, Sums* sums,
+                Moments* d_below) const;
   void ResetSums(Sums* sums) const;
 
-  // Gradient of FactorEnergy() + scale * (what the sums stand for), written to *gradient, a DeepGp of the model's shape.
+  // Gradient of FactorEnergy() + scale * (what the sums stand for), written to *gradient, a DeepGp
+  // of the model's shape.
   void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) const;
 
  private:

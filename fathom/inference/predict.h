@@ -1,6 +1,7 @@
-// Predictions from a trained deep GP, in the units it was trained in: one moment-matched forward pass, or forward samples
-// through the posterior as a mixture. Memory does not grow with the model's past, a row's prediction has the same bits
-// whatever rows stand beside it, and any number of threads may ask at once.
+// Predictions from a trained deep GP, in the units it was trained in: one moment-matched forward
+// pass, or forward samples through the posterior as a mixture. Memory does not grow with the
+// model's past, a row's prediction has the same bits whatever rows stand beside it, and any number
+// of threads may ask at once.
 #ifndef FATHOM_INFERENCE_PREDICT_H_
 #define FATHOM_INFERENCE_PREDICT_H_
 
@@ -16,7 +17,8 @@ struct PredictOptions {
   bool latent = false;     // of f, without the noise of an observation
   Index samples = 0;       // 0: moment matching; otherwise a mixture of that many Gaussians
   std::uint64_t seed = 1;  // of the samples
-  Index first_row = 0;     // number of the first row, for the samples' streams: chunks of a table continue each other
+  Index first_row = 0;     // number of the first row, for the samples' streams: chunks of a table
+                           // continue each other
 };
 
 class Predictor {

@@ -1,5 +1,6 @@
-// What a covariance function must offer to be part of a deep GP. A new kernel is one pair of files beside this one,
-// a line in MakeKernel and a line in the list of kernels that kernel_test.cc checks.
+// What a covariance function must offer to be part of a deep GP. A new kernel is one pair of files
+// beside this one, a line in MakeKernel and a line in the list of kernels that kernel_test.cc
+// checks.
 #ifndef FATHOM_KERNEL_KERNEL_H_
 #define FATHOM_KERNEL_KERNEL_H_
 
@@ -13,8 +14,8 @@ namespace fathom {
 
 class Projection;
 
-// A kind of kernel: stateless and shared. Its parameters theta are a vector of positive numbers that belongs to the
-// latent function, so that a gradient with respect to theta is a vector too.
+// A kind of kernel: stateless and shared. Its parameters theta are a vector of positive numbers
+// that belongs to the latent function, so that a gradient with respect to theta is a vector too.
 class Kernel {
  public:
   struct Block {
@@ -41,7 +42,8 @@ class Kernel {
 // The kernel of that name: "se_ard". Throws Error with the known names otherwise.
 std::shared_ptr<const Kernel> MakeKernel(const std::string& name);
 
-// A latent function as the rows see it:  f(x) = w'x + g(x),  g a sparse GP with E[g|u] and its spread given by a and S.
+// A latent function as the rows see it:  f(x) = w'x + g(x),  g a sparse GP with E[g|u] and its
+// spread given by a and S.
 struct LatentFunction {
   const Vector& theta;
   const Matrix& Z;  // [M, D]
@@ -57,19 +59,21 @@ struct LatentFunctionGradient {
   Matrix& S;
 };
 
-// One latent function made ready for rows. Prepare once per step; then Forward and Backward on tiles of rows, from
-// any number of threads; then Finish once with the sums over all tiles. psi2 exists only tile by tile.
+// One latent function made ready for rows. Prepare once per step; then Forward and Backward on
+// tiles of rows, from any number of threads; then Finish once with the sums over all tiles. psi2
+// exists only tile by tile.
 //
-// tape and sums are buffers of TapeSize(rows) and SumsSize() doubles, aligned to 64 bytes. Sums of several tiles may be
-// kept apart and added; they must start at zero. A tile has at most kMaxTileRows(uncertain) rows.
+// tape and sums are buffers of TapeSize(rows) and SumsSize() doubles, aligned to 64 bytes. Sums of
+// several tiles may be kept apart and added; they must start at zero. A tile has at most
+// kMaxTileRows(uncertain) rows.
 class Projection {
  public:
   using Rows = Eigen::Ref<const Matrix>;
 
   virtual ~Projection() = default;
 
-  // `uncertain`: whether any row may have an input with variance. If false, only certain rows may come and the
-  // buffers are smaller.
+  // `uncertain`: whether any row may have an input with variance. If false, only certain rows may
+  // come and the buffers are smaller.
   virtual void Prepare(const LatentFunction& function, bool uncertain) = 0;
 
   virtual Index TapeSize(Index rows) const = 0;
@@ -77,10 +81,14 @@ class Projection {
 
   // Moments of the latent function under an input N(mean, diag(var)) per row.
   //   m = psi1 a + w'mean
-  //   v = psi0 + <aa' - S, psi2> - (psi1 a)^2 + sum_q (w_q^2 s_q + 2 w_q s_q dm/dmean_q)            [layer-moments]
-  // A row with var = 0 takes the plain kernel: v = k(x,x) - k' S k. A row's result does not depend on the rows beside it.
-  virtual void Forward(const Rows& mean, const Rows& var, double* tape, double* m, double* v) const = 0;
-  // d_m, d_v [rows]. Consumes the tape; adds to sums and, where not null, to d_mean and d_var.      [layer-backward]
+  //   v = psi0 + <aa' - S, psi2> - (psi1 a)^2 + sum_q (w_q^2 s_q + 2 w_q s_q dm/dmean_q)
+  //   [layer-moments]
+  // A row with var = 0 takes the plain kernel: v = k(x,x) - k' S k. A row's result does not depend
+  // on the rows beside it.
+  virtual void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
+                       double* v) const = 0;
+  // d_m, d_v [rows]. Consumes the tape; adds to sums and, where not null, to d_mean and d_var.
+  // [layer-backward]
   virtual void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
                         const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
                         Eigen::Ref<Matrix>* d_var) const = 0;

@@ -26,7 +26,8 @@ void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
 
 void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                          Vector* d_theta, Matrix* dZ) const {
-  // With E = dK o K and row sums r:  sum_ij E_ij (z_i - z_j)^2 = 2 sum_i r_i z_i^2 - 2 sum_ij E_ij z_i z_j.
+  // With E = dK o K and row sums r:  sum_ij E_ij (z_i - z_j)^2 = 2 sum_i r_i z_i^2 - 2 sum_ij E_ij
+  // z_i z_j.
   const Matrix E = dK.cwiseProduct(K);
   const Vector r = E.rowwise().sum();
   const Matrix EZ = E * Z;
@@ -34,10 +35,12 @@ void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, 
   const Matrix pull = EZ - r.asDiagonal() * Z;
   *dZ += 2 * pull * inverse_square.asDiagonal();
   (*d_theta)[0] += r.sum() / theta[0];
-  d_theta->tail(Z.cols()).array() -=
-      2 * Z.cwiseProduct(pull).colwise().sum().transpose().array() / theta.tail(Z.cols()).array().cube();
+  d_theta->tail(Z.cols()).array() -= 2 * Z.cwiseProduct(pull).colwise().sum().transpose().array() /
+                                     theta.tail(Z.cols()).array().cube();
 }
 
-std::unique_ptr<Projection> SeArd::NewProjection() const { return std::make_unique<SeArdProjection>(); }
+std::unique_ptr<Projection> SeArd::NewProjection() const {
+  return std::make_unique<SeArdProjection>();
+}
 
 }  // namespace fathom

@@ -49,7 +49,8 @@ void CertainRows::Prepare(const Shape& shape, const LatentFunction& function) {
   scaled_z_.assign(static_cast<std::size_t>(shape.D * shape.padded), 0.0);
   S_.assign(static_cast<std::size_t>(shape.M * shape.padded), 0.0);
   for (Index q = 0; q < shape.D; ++q) {
-    for (Index i = 0; i < shape.M; ++i) scaled_z_[q * shape.padded + i] = function.Z(i, q) / shape.l[q];
+    for (Index i = 0; i < shape.M; ++i)
+      scaled_z_[q * shape.padded + i] = function.Z(i, q) / shape.l[q];
   }
   for (Index i = 0; i < shape.M; ++i) {
     for (Index j = 0; j < shape.M; ++j) S_[i * shape.padded + j] = function.S(i, j);
@@ -58,12 +59,14 @@ void CertainRows::Prepare(const Shape& shape, const LatentFunction& function) {
   sums_size_ = shape.M * (shape.padded + shape.D) + 2 * shape.padded + shape.D + 1;
 }
 
-Index CertainRows::TapeSize(Index rows) const { return PaddedSize(rows * tape_per_row_ + kSimdPadding); }
+Index CertainRows::TapeSize(Index rows) const {
+  return PaddedSize(rows * tape_per_row_ + kSimdPadding);
+}
 
 Index CertainRows::SumsSize() const { return PaddedSize(sums_size_); }
 
-void CertainRows::Forward(const Shape& shape, Index rows, const double* x, double* tape_memory, double* m,
-                          double* v) const {
+void CertainRows::Forward(const Shape& shape, Index rows, const double* x, double* tape_memory,
+                          double* m, double* v) const {
   const Tape tape(shape, rows, tape_memory);
   for (Index n = 0; n < rows; ++n) {
     tape.offset[n] = std::log(shape.variance);
@@ -109,10 +112,12 @@ void CertainRows::Backward(const Shape& shape, Index rows, double* tape_memory, 
   }
   const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> e(tape.U, rows, shape.M,
                                                             Eigen::OuterStride<>(shape.padded));
-  MapMatrix(sums.ex, shape.M, shape.D).noalias() += e.transpose() * ConstMapMatrix(tape.x, rows, shape.D);
+  MapMatrix(sums.ex, shape.M, shape.D).noalias() +=
+      e.transpose() * ConstMapMatrix(tape.x, rows, shape.D);
 }
 
-void CertainRows::Finish(const Shape& shape, const double* sums_memory, LatentFunctionGradient* gradient) const {
+void CertainRows::Finish(const Shape& shape, const double* sums_memory,
+                         LatentFunctionGradient* gradient) const {
   const Sums sums(shape, const_cast<double*>(sums_memory));  // NOLINT: read only
   for (Index i = 0; i < shape.M; ++i) {
     for (Index j = 0; j <= i; ++j) {

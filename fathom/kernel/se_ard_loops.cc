@@ -19,9 +19,9 @@ using V = hn::Vec<D>;
 
 // Rows `kRows` at a time share the loads of a pair's features; the row sums stay in registers.
 template <int kQ, int kRows>
-void PairForwardRows(Index pairs, const double* HWY_RESTRICT features, const double* HWY_RESTRICT weights,
-                     const double* HWY_RESTRICT midpoints, double* HWY_RESTRICT E,
-                     double* HWY_RESTRICT sums) {
+void PairForwardRows(Index pairs, const double* HWY_RESTRICT features,
+                     const double* HWY_RESTRICT weights, const double* HWY_RESTRICT midpoints,
+                     double* HWY_RESTRICT E, double* HWY_RESTRICT sums) {
   constexpr int kFeatures = 2 * kQ + 1;
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -76,7 +76,8 @@ void PairForwardQ(Index rows, Index pairs, const double* features, const double*
   }
 }
 
-// Any Q: the features are summed from memory, in blocks of pairs that stay in the first-level cache.
+// Any Q: the features are summed from memory, in blocks of pairs that stay in the first-level
+// cache.
 void PairForwardAnyQ(Index rows, Index Q, Index pairs, const double* HWY_RESTRICT features,
                      const double* HWY_RESTRICT weights, const double* HWY_RESTRICT midpoints,
                      double* HWY_RESTRICT E, double* HWY_RESTRICT sums) {
@@ -91,8 +92,8 @@ void PairForwardAnyQ(Index rows, Index Q, Index pairs, const double* HWY_RESTRIC
       V exponent = hn::Set(d, f[0]);
       for (Index q = 0; q < Q; ++q) {
         const V zbar = hn::Load(d, midpoints + q * pairs + p);
-        exponent = hn::MulAdd(hn::MulAdd(hn::Set(d, f[2 * q + 2]), zbar, hn::Set(d, f[2 * q + 1])), zbar,
-                              exponent);
+        exponent = hn::MulAdd(hn::MulAdd(hn::Set(d, f[2 * q + 2]), zbar, hn::Set(d, f[2 * q + 1])),
+                              zbar, exponent);
       }
       const V e = Exp(d, exponent);
       hn::Store(e, d, e_row + p);
@@ -117,20 +118,29 @@ void PairForwardAnyQ(Index rows, Index Q, Index pairs, const double* HWY_RESTRIC
 void PairForward(Index rows, Index Q, Index pairs, const double* features, const double* weights,
                  const double* midpoints, double* E, double* sums) {
   switch (Q) {
-    case 1: return PairForwardQ<1>(rows, pairs, features, weights, midpoints, E, sums);
-    case 2: return PairForwardQ<2>(rows, pairs, features, weights, midpoints, E, sums);
-    case 3: return PairForwardQ<3>(rows, pairs, features, weights, midpoints, E, sums);
-    case 4: return PairForwardQ<4>(rows, pairs, features, weights, midpoints, E, sums);
-    case 5: return PairForwardQ<5>(rows, pairs, features, weights, midpoints, E, sums);
-    case 6: return PairForwardQ<6>(rows, pairs, features, weights, midpoints, E, sums);
-    default: return PairForwardAnyQ(rows, Q, pairs, features, weights, midpoints, E, sums);
+    case 1:
+      return PairForwardQ<1>(rows, pairs, features, weights, midpoints, E, sums);
+    case 2:
+      return PairForwardQ<2>(rows, pairs, features, weights, midpoints, E, sums);
+    case 3:
+      return PairForwardQ<3>(rows, pairs, features, weights, midpoints, E, sums);
+    case 4:
+      return PairForwardQ<4>(rows, pairs, features, weights, midpoints, E, sums);
+    case 5:
+      return PairForwardQ<5>(rows, pairs, features, weights, midpoints, E, sums);
+    case 6:
+      return PairForwardQ<6>(rows, pairs, features, weights, midpoints, E, sums);
+    default:
+      return PairForwardAnyQ(rows, Q, pairs, features, weights, midpoints, E, sums);
   }
 }
 
-// One pass over E per group of kCount coefficients, whose pair sums stay in registers over the rows of the tile.
+// One pass over E per group of kCount coefficients, whose pair sums stay in registers over the rows
+// of the tile.
 template <int kCount>
-void PairBackwardGroup(Index rows, Index stride, Index pairs, const double* HWY_RESTRICT coefficients,
-                       const double* HWY_RESTRICT E, double* HWY_RESTRICT pair_sums) {
+void PairBackwardGroup(Index rows, Index stride, Index pairs,
+                       const double* HWY_RESTRICT coefficients, const double* HWY_RESTRICT E,
+                       double* HWY_RESTRICT pair_sums) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   for (Index p = 0; p < pairs; p += lanes) {
@@ -151,26 +161,41 @@ void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, 
   const Index count = 2 * Q + 1;
   Index k = 0;
   const auto group = [&](auto size) {
-    PairBackwardGroup<decltype(size)::value>(rows, count, pairs, coefficients + k, E, pair_sums + k * pairs);
+    PairBackwardGroup<decltype(size)::value>(rows, count, pairs, coefficients + k, E,
+                                             pair_sums + k * pairs);
     k += decltype(size)::value;
   };
   while (count - k > 13) group(std::integral_constant<int, 8>());
   while (k < count) {
     switch (count - k) {
-      case 13: group(std::integral_constant<int, 13>()); break;
-      case 11: group(std::integral_constant<int, 11>()); break;
-      case 9: group(std::integral_constant<int, 9>()); break;
-      case 7: group(std::integral_constant<int, 7>()); break;
-      case 5: group(std::integral_constant<int, 5>()); break;
-      case 3: group(std::integral_constant<int, 3>()); break;
-      default: group(std::integral_constant<int, 1>()); break;
+      case 13:
+        group(std::integral_constant<int, 13>());
+        break;
+      case 11:
+        group(std::integral_constant<int, 11>());
+        break;
+      case 9:
+        group(std::integral_constant<int, 9>());
+        break;
+      case 7:
+        group(std::integral_constant<int, 7>());
+        break;
+      case 5:
+        group(std::integral_constant<int, 5>());
+        break;
+      case 3:
+        group(std::integral_constant<int, 3>());
+        break;
+      default:
+        group(std::integral_constant<int, 1>());
+        break;
     }
   }
 }
 
 void GaussianRows(Index rows, Index dims, Index M, const double* HWY_RESTRICT offset,
-                  const double* HWY_RESTRICT x, const double* HWY_RESTRICT s, const double* HWY_RESTRICT z,
-                  double* HWY_RESTRICT k) {
+                  const double* HWY_RESTRICT x, const double* HWY_RESTRICT s,
+                  const double* HWY_RESTRICT z, double* HWY_RESTRICT k) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const Index padded = PaddedSize(M);
@@ -180,7 +205,8 @@ void GaussianRows(Index rows, Index dims, Index M, const double* HWY_RESTRICT of
       V sum = hn::Zero(d);
       for (Index q = 0; q < dims; ++q) {
         const V difference = hn::Sub(hn::Set(d, x[n * dims + q]), hn::Load(d, z + q * padded + i));
-        const V scaled = s == nullptr ? difference : hn::Mul(difference, hn::Set(d, s[n * dims + q]));
+        const V scaled =
+            s == nullptr ? difference : hn::Mul(difference, hn::Set(d, s[n * dims + q]));
         sum = hn::MulAdd(scaled, difference, sum);
       }
       hn::Store(Exp(d, hn::MulAdd(hn::Set(d, -0.5), sum, hn::Set(d, offset[n]))), d, out + i);
@@ -191,8 +217,8 @@ void GaussianRows(Index rows, Index dims, Index M, const double* HWY_RESTRICT of
 
 // kRows rows times kVectors vectors of columns, accumulated over i in registers.
 template <int kRows, int kVectors>
-HWY_INLINE void ProductBlock(Index M, Index padded, const double* HWY_RESTRICT k, const double* HWY_RESTRICT S,
-                             double* HWY_RESTRICT U) {
+HWY_INLINE void ProductBlock(Index M, Index padded, const double* HWY_RESTRICT k,
+                             const double* HWY_RESTRICT S, double* HWY_RESTRICT U) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   V sum[kRows][kVectors];
@@ -213,9 +239,11 @@ HWY_INLINE void ProductBlock(Index M, Index padded, const double* HWY_RESTRICT k
 }
 
 template <int kVectors>
-HWY_INLINE void ProductColumns(Index rows, Index M, Index padded, const double* k, const double* S, double* U) {
+HWY_INLINE void ProductColumns(Index rows, Index M, Index padded, const double* k, const double* S,
+                               double* U) {
   Index n = 0;
-  for (; n + 4 <= rows; n += 4) ProductBlock<4, kVectors>(M, padded, k + n * padded, S, U + n * padded);
+  for (; n + 4 <= rows; n += 4)
+    ProductBlock<4, kVectors>(M, padded, k + n * padded, S, U + n * padded);
   for (; n < rows; ++n) ProductBlock<1, kVectors>(M, padded, k + n * padded, S, U + n * padded);
 }
 
@@ -223,7 +251,8 @@ void RowsTimesMatrix(Index rows, Index M, const double* k, const double* S, doub
   const Index padded = PaddedSize(M);
   const auto lanes = static_cast<Index>(hn::Lanes(D()));
   Index j = 0;
-  for (; j + 3 * lanes <= padded; j += 3 * lanes) ProductColumns<3>(rows, M, padded, k, S + j, U + j);
+  for (; j + 3 * lanes <= padded; j += 3 * lanes)
+    ProductColumns<3>(rows, M, padded, k, S + j, U + j);
   for (; j < padded; j += lanes) ProductColumns<1>(rows, M, padded, k, S + j, U + j);
 }
 
@@ -251,17 +280,20 @@ HWY_INLINE void RankBlock(Index rows, Index padded, const double* HWY_RESTRICT l
 }
 
 template <int kI>
-HWY_INLINE void RankRows(Index rows, Index padded, Index i, const double* left, const double* right, double* C) {
+HWY_INLINE void RankRows(Index rows, Index padded, Index i, const double* left, const double* right,
+                         double* C) {
   const auto lanes = static_cast<Index>(hn::Lanes(D()));
   const Index end = i + kI;  // columns j < end are needed
   Index j = 0;
   for (; j + lanes < end && j + 3 * lanes <= padded; j += 3 * lanes) {
     RankBlock<kI, 3>(rows, padded, left + i, right + j, C + i * padded + j);
   }
-  for (; j < end; j += lanes) RankBlock<kI, 1>(rows, padded, left + i, right + j, C + i * padded + j);
+  for (; j < end; j += lanes)
+    RankBlock<kI, 1>(rows, padded, left + i, right + j, C + i * padded + j);
 }
 
-void SymmetricRankUpdate(Index rows, Index M, const double* g, const double* k, double* scratch, double* C) {
+void SymmetricRankUpdate(Index rows, Index M, const double* g, const double* k, double* scratch,
+                         double* C) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const Index padded = PaddedSize(M);
@@ -300,8 +332,8 @@ void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, 
   HWY_DYNAMIC_DISPATCH(fathom::PairBackward)(rows, Q, pairs, coefficients, E, pair_sums);
 }
 
-void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x, const double* s,
-                  const double* z, double* k) {
+void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x,
+                  const double* s, const double* z, double* k) {
   HWY_DYNAMIC_DISPATCH(fathom::GaussianRows)(rows, D, M, offset, x, s, z, k);
 }
 
@@ -309,7 +341,8 @@ void RowsTimesMatrix(Index rows, Index M, const double* k, const double* S, doub
   HWY_DYNAMIC_DISPATCH(fathom::RowsTimesMatrix)(rows, M, k, S, U);
 }
 
-void SymmetricRankUpdate(Index rows, Index M, const double* g, const double* k, double* scratch, double* C) {
+void SymmetricRankUpdate(Index rows, Index M, const double* g, const double* k, double* scratch,
+                         double* C) {
   HWY_DYNAMIC_DISPATCH(fathom::SymmetricRankUpdate)(rows, M, g, k, scratch, C);
 }
 

@@ -17,7 +17,8 @@ struct Gathered {
 
 bool IsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array() == 0).all(); }
 
-void Gather(const Projection::Rows& mean, const Projection::Rows& var, bool certain, Gathered* out) {
+void Gather(const Projection::Rows& mean, const Projection::Rows& var, bool certain,
+            Gathered* out) {
   const Index D = mean.cols();
   out->rows.clear();
   out->mean.clear();
@@ -73,7 +74,8 @@ Index SeArdProjection::SumsSize() const {
   return certain_rows_.SumsSize() + (uncertain_ ? uncertain_rows_.SumsSize() : 0);
 }
 
-void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, double* m, double* v) const {
+void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, double* m,
+                              double* v) const {
   Gathered& part = Scratch();
   for (const bool certain : {true, false}) {
     Gather(mean, var, certain, &part);
@@ -84,7 +86,8 @@ void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, d
     } else {
       FATHOM_CHECK(uncertain_);
       uncertain_rows_.Forward(shape_, rows, part.mean.data(), part.var.data(),
-                              tape + certain_rows_.TapeSize(mean.rows()), part.m.data(), part.v.data());
+                              tape + certain_rows_.TapeSize(mean.rows()), part.m.data(),
+                              part.v.data());
     }
     for (Index i = 0; i < rows; ++i) {
       m[part.rows[i]] = part.m[i];
@@ -112,8 +115,9 @@ void SeArdProjection::Backward(const Rows& mean, const Rows& var, double* tape, 
                              d_mean != nullptr ? part.d_mean.data() : nullptr);
     } else {
       uncertain_rows_.Backward(shape_, rows, part.mean.data(), part.var.data(),
-                               tape + certain_rows_.TapeSize(mean.rows()), part.m.data(), part.v.data(),
-                               sums + certain_rows_.SumsSize(), part.d_mean.data(), part.d_var.data());
+                               tape + certain_rows_.TapeSize(mean.rows()), part.m.data(),
+                               part.v.data(), sums + certain_rows_.SumsSize(), part.d_mean.data(),
+                               part.d_var.data());
     }
     if (d_mean != nullptr) ScatterAdd(part, part.d_mean, d_mean);
     if (d_var != nullptr) ScatterAdd(part, part.d_var, d_var);

@@ -1,5 +1,6 @@
-// The SE-ARD kernel's way through a tile of rows: rows with certain inputs take matrix products of the plain kernel,
-// rows with uncertain inputs take psi statistics. Each half keeps its forward, backward and finish together.
+// The SE-ARD kernel's way through a tile of rows: rows with certain inputs take matrix products of
+// the plain kernel, rows with uncertain inputs take psi statistics. Each half keeps its forward,
+// backward and finish together.
 #ifndef FATHOM_KERNEL_SE_ARD_PROJECTION_H_
 #define FATHOM_KERNEL_SE_ARD_PROJECTION_H_
 
@@ -27,7 +28,8 @@ class CertainRows {
   Index TapeSize(Index rows) const;
   Index SumsSize() const;
   // x [rows, D] contiguous.
-  void Forward(const Shape& shape, Index rows, const double* x, double* tape, double* m, double* v) const;
+  void Forward(const Shape& shape, Index rows, const double* x, double* tape, double* m,
+               double* v) const;
   // d_x [rows, D] contiguous, added to, or null.
   void Backward(const Shape& shape, Index rows, double* tape, const double* d_m, const double* d_v,
                 double* sums, double* d_x) const;
@@ -46,18 +48,19 @@ class UncertainRows {
   void Prepare(const Shape& shape, const LatentFunction& function);
   Index TapeSize(Index rows) const;
   Index SumsSize() const;
-  void Forward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape, double* m,
-               double* v) const;
+  void Forward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
+               double* m, double* v) const;
   void Backward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
-                const double* d_m, const double* d_v, double* sums, double* d_mu, double* d_s) const;
+                const double* d_m, const double* d_v, double* sums, double* d_mu,
+                double* d_s) const;
   void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
 
  private:
-  Index pairs_ = 0;            // M(M+1)/2 rounded up
-  AlignedBuffer z_;            // [D, padded]
-  AlignedBuffer midpoints_;    // [D, pairs]
-  AlignedBuffer decay_;        // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2), 0 in the padding
-  AlignedBuffer weights_;      // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
+  Index pairs_ = 0;          // M(M+1)/2 rounded up
+  AlignedBuffer z_;          // [D, padded]
+  AlignedBuffer midpoints_;  // [D, pairs]
+  AlignedBuffer decay_;    // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2), 0 in the padding
+  AlignedBuffer weights_;  // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
   Index tape_per_row_ = 0;
   Index sums_size_ = 0;
 };
@@ -69,9 +72,11 @@ class SeArdProjection : public Projection {
   void Prepare(const LatentFunction& function, bool uncertain) override;
   Index TapeSize(Index rows) const override;
   Index SumsSize() const override;
-  void Forward(const Rows& mean, const Rows& var, double* tape, double* m, double* v) const override;
-  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m, const double* d_v,
-                double* sums, Eigen::Ref<Matrix>* d_mean, Eigen::Ref<Matrix>* d_var) const override;
+  void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
+               double* v) const override;
+  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
+                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
+                Eigen::Ref<Matrix>* d_var) const override;
   void Finish(const double* sums, LatentFunctionGradient gradient) const override;
 
  private:

@@ -20,12 +20,12 @@ struct Tape {
         offset(inverse + PaddedSize(rows * shape.D)),
         prefactor2(offset + PaddedSize(rows)),
         m(prefactor2 + PaddedSize(rows)) {}
-  double* psi2;        // [rows, pairs]  the exponential alone; see se_ard_loops.h
-  double* psi1;        // [rows, padded]
-  double* features;    // [rows, 2D+1]  then, in the backward pass, the coefficients of the pair sums
-  double* row_sums;    // [rows, 2D+1]
-  double* inverse;     // [rows, D]  1 / (l^2 + s)
-  double* offset;      // [rows]  log of psi1's prefactor
+  double* psi2;      // [rows, pairs]  the exponential alone; see se_ard_loops.h
+  double* psi1;      // [rows, padded]
+  double* features;  // [rows, 2D+1]  then, in the backward pass, the coefficients of the pair sums
+  double* row_sums;  // [rows, 2D+1]
+  double* inverse;   // [rows, D]  1 / (l^2 + s)
+  double* offset;    // [rows]  log of psi1's prefactor
   double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
   double* m;           // [rows]  psi1 a
 };
@@ -64,14 +64,17 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) 
       decay_[p] = shape.variance * shape.variance *
                   std::exp(-0.25 * (scaled.row(i) - scaled.row(j)).squaredNorm());
       weights_[p] = decay_[p] * (i == j ? 1 : 2) * (shape.a[i] * shape.a[j] - function.S(i, j));
-      for (Index q = 0; q < D; ++q) midpoints_[q * pairs_ + p] = 0.5 * (function.Z(i, q) + function.Z(j, q));
+      for (Index q = 0; q < D; ++q)
+        midpoints_[q * pairs_ + p] = 0.5 * (function.Z(i, q) + function.Z(j, q));
     }
   }
   tape_per_row_ = pairs_ + shape.padded + 2 * (2 * D + 1) + D + 3;
   sums_size_ = (2 * D + 1) * pairs_ + (D + 1) * shape.padded + D + 1;
 }
 
-Index UncertainRows::TapeSize(Index rows) const { return PaddedSize(rows * tape_per_row_ + 6 * kSimdPadding); }
+Index UncertainRows::TapeSize(Index rows) const {
+  return PaddedSize(rows * tape_per_row_ + 6 * kSimdPadding);
+}
 
 Index UncertainRows::SumsSize() const { return PaddedSize(sums_size_); }
 
@@ -99,7 +102,8 @@ void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, co
     tape.prefactor2[n] = std::sqrt(stretch2);
   }
   GaussianRows(rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1);
-  PairForward(rows, D, pairs_, tape.features, weights_.data(), midpoints_.data(), tape.psi2, tape.row_sums);
+  PairForward(rows, D, pairs_, tape.features, weights_.data(), midpoints_.data(), tape.psi2,
+              tape.row_sums);
   for (Index n = 0; n < rows; ++n) {
     const ConstMapVector psi1(tape.psi1 + n * shape.padded, shape.M);
     tape.m[n] = psi1.dot(shape.a);
@@ -110,8 +114,8 @@ void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, co
     for (Index q = 0; q < D; ++q) {
       const double sq = s[n * D + q];
       const ConstMapVector z(z_.data() + q * shape.padded, shape.M);
-      const double slope = tape.inverse[n * D + q] *
-                           (psi1.cwiseProduct(shape.a).dot(z) - mu[n * D + q] * tape.m[n]);
+      const double slope =
+          tape.inverse[n * D + q] * (psi1.cwiseProduct(shape.a).dot(z) - mu[n * D + q] * tape.m[n]);
       m[n] += shape.w[q] * mu[n * D + q];
       v[n] += shape.w[q] * sq * (shape.w[q] + 2 * slope);
     }
@@ -119,8 +123,8 @@ void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, co
 }
 
 void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, const double* s,
-                             double* tape_memory, const double* d_m, const double* d_v, double* sums_memory,
-                             double* d_mu, double* d_s) const {
+                             double* tape_memory, const double* d_m, const double* d_v,
+                             double* sums_memory, double* d_mu, double* d_s) const {
   const Tape tape(shape, pairs_, rows, tape_memory);
   const Sums sums(shape, pairs_, sums_memory);
   const Index D = shape.D;
@@ -137,7 +141,8 @@ void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, c
     if (linear) {
       for (Index q = 0; q < D; ++q) {
         const double kappa = 2 * g * shape.w[q] * s[n * D + q] * inverse[q];
-        rho.array() += kappa * (ConstMapVector(z_.data() + q * shape.padded, shape.M).array() - mu[n * D + q]);
+        rho.array() +=
+            kappa * (ConstMapVector(z_.data() + q * shape.padded, shape.M).array() - mu[n * D + q]);
       }
     }
     a_sum += psi1.cwiseProduct(rho);
@@ -174,7 +179,8 @@ void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, c
       double d_log_l = -2 * l2 * e * e * d_e + T * (1 - e * l2);
       // psi2: exponent -c (mu - zbar)^2 and prefactor (l^2 c)^1/2.
       const double c = -f[2 * q + 2];
-      const double d_c = -g * prefactor * (r[2 * q + 2] - 2 * mean * r[2 * q + 1] + mean * mean * r[0]);
+      const double d_c =
+          -g * prefactor * (r[2 * q + 2] - 2 * mean * r[2 * q + 1] + mean * mean * r[0]);
       d_mean += 2 * g * prefactor * c * (r[2 * q + 1] - mean * r[0]);
       d_var += -2 * c * c * d_c - c * psi2_share;
       d_log_l += -2 * l2 * c * c * d_c + psi2_share * (1 - c * l2);
@@ -189,13 +195,15 @@ void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, c
   PairBackward(rows, D, pairs_, tape.features, tape.psi2, sums.pair);
 }
 
-void UncertainRows::Finish(const Shape& shape, const double* sums_memory, LatentFunctionGradient* gradient) const {
+void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
+                           LatentFunctionGradient* gradient) const {
   const Sums sums(shape, pairs_, const_cast<double*>(sums_memory));  // NOLINT: read only
   const Index D = shape.D;
   gradient->a += ConstMapVector(sums.a, shape.M);
   gradient->theta[0] += sums.log_variance[0] / shape.variance;
   Vector d_log_l = ConstMapVector(sums.log_l, D);
-  for (Index q = 0; q < D; ++q) gradient->Z.col(q) += ConstMapVector(sums.z + q * shape.padded, shape.M);
+  for (Index q = 0; q < D; ++q)
+    gradient->Z.col(q) += ConstMapVector(sums.z + q * shape.padded, shape.M);
   Index p = 0;
   for (Index i = 0; i < shape.M; ++i) {
     for (Index j = 0; j <= i; ++j, ++p) {
@@ -208,8 +216,7 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory, Latent
       }
       const double share = weights_[p] * sums.pair[p];
       for (Index q = 0; q < D; ++q) {
-        const double difference =
-            z_[q * shape.padded + i] - z_[q * shape.padded + j];
+        const double difference = z_[q * shape.padded + i] - z_[q * shape.padded + j];
         const double scaled = difference / (2 * shape.l[q] * shape.l[q]);
         d_log_l[q] += share * difference * scaled;
         const double d_midpoint =

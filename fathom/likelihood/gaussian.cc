@@ -5,8 +5,9 @@
 
 namespace fathom {
 
-double Gaussian::LogZ(const Vector& parameters, double alpha, Index outputs, const double* y, const double* m,
-                      const double* v, double* d_m, double* d_v, double* d_parameters) const {
+double Gaussian::LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
+                      const double* m, const double* v, double* d_m, double* d_v,
+                      double* d_parameters) const {
   const double log_two_pi = std::log(2 * std::numbers::pi);
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {

@@ -1,5 +1,6 @@
 // y_d = f_d + N(0, sigma2_d), with a noise variance per output.
-//   log Z = sum_d log N(y_d; m_d, v_d + sigma2_d / alpha) + 1/2 (1 - alpha) log(2 pi sigma2_d) - 1/2 log alpha   [gaussian-log-z]
+//   log Z = sum_d log N(y_d; m_d, v_d + sigma2_d / alpha) + 1/2 (1 - alpha) log(2 pi sigma2_d) -
+//   1/2 log alpha   [gaussian-log-z]
 // and for alpha = 0  E[log p] = sum_d log N(y_d; m_d, sigma2_d) - v_d / (2 sigma2_d).
 #ifndef FATHOM_LIKELIHOOD_GAUSSIAN_H_
 #define FATHOM_LIKELIHOOD_GAUSSIAN_H_
@@ -13,8 +14,9 @@ class Gaussian : public Likelihood {
   std::string Name() const override { return "gaussian"; }
   Index NumParameters(Index outputs) const override { return outputs; }
   Vector InitialParameters(Index outputs) const override { return Vector::Constant(outputs, 0.1); }
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y, const double* m,
-              const double* v, double* d_m, double* d_v, double* d_parameters) const override;
+  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
+              const double* m, const double* v, double* d_m, double* d_v,
+              double* d_parameters) const override;
   void Observe(const Vector& parameters, Moments* moments) const override;
 };
 

@@ -1,5 +1,5 @@
-// What an observation model must offer. A new likelihood is one pair of files beside this one, a line in MakeLikelihood
-// and a line in the list that likelihood_test.cc checks.
+// What an observation model must offer. A new likelihood is one pair of files beside this one, a
+// line in MakeLikelihood and a line in the list that likelihood_test.cc checks.
 #ifndef FATHOM_LIKELIHOOD_LIKELIHOOD_H_
 #define FATHOM_LIKELIHOOD_LIKELIHOOD_H_
 
@@ -10,7 +10,8 @@
 
 namespace fathom {
 
-// Stateless and shared, like Kernel; its parameters are a vector of positive numbers that belongs to the model.
+// Stateless and shared, like Kernel; its parameters are a vector of positive numbers that belongs
+// to the model.
 class Likelihood {
  public:
   virtual ~Likelihood() = default;
@@ -19,10 +20,11 @@ class Likelihood {
   virtual Index NumParameters(Index outputs) const = 0;
   virtual Vector InitialParameters(Index outputs) const = 0;
 
-  // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent; alpha = 0 means its limit E[log p(y|f)] per alpha.
-  // Writes d_m, d_v [outputs] and adds to d_parameters.                                                     [log-z]
-  virtual double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y, const double* m,
-                      const double* v, double* d_m, double* d_v, double* d_parameters) const = 0;
+  // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent; alpha = 0 means its limit E[log
+  // p(y|f)] per alpha. Writes d_m, d_v [outputs] and adds to d_parameters. [log-z]
+  virtual double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
+                      const double* m, const double* v, double* d_m, double* d_v,
+                      double* d_parameters) const = 0;
 
   // Turns the moments of f into those of y, in place.
   virtual void Observe(const Vector& parameters, Moments* moments) const = 0;

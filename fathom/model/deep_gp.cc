@@ -11,14 +11,18 @@ namespace {
 void CheckArray(const ParameterArray& array) {
   for (Index i = 0; i < array.size; ++i) {
     const double value = array.data[i];
-    if (!std::isfinite(value)) ThrowError("parameter ", array.name, " holds ", value, ", which is not a finite number");
-    const bool must_be_positive = array.kind == ParameterKind::kPositive || array.kind == ParameterKind::kNoise;
-    if (must_be_positive && value <= 0) ThrowError("parameter ", array.name, " holds ", value, " but must be positive");
+    if (!std::isfinite(value))
+      ThrowError("parameter ", array.name, " holds ", value, ", which is not a finite number");
+    const bool must_be_positive =
+        array.kind == ParameterKind::kPositive || array.kind == ParameterKind::kNoise;
+    if (must_be_positive && value <= 0)
+      ThrowError("parameter ", array.name, " holds ", value, " but must be positive");
     if (array.kind == ParameterKind::kLowerTriangle) {
       const Index M = array.shape[1];
       const Index row = i / M;
       const Index col = i % M;
-      if (col > row && value != 0) ThrowError("parameter ", array.name, " must be lower triangular");
+      if (col > row && value != 0)
+        ThrowError("parameter ", array.name, " must be lower triangular");
     }
   }
 }
@@ -50,7 +54,8 @@ void CheckModel(const DeepGp& model) {
       const Index M = gp.num_inducing();
       if (M < 1) ThrowError("layer ", l, " has a function without pseudo-inputs");
       if (gp.input_dim() != inputs) {
-        ThrowError("layer ", l, " has pseudo-inputs of dimension ", gp.input_dim(), " where ", inputs, " is needed");
+        ThrowError("layer ", l, " has pseudo-inputs of dimension ", gp.input_dim(), " where ",
+                   inputs, " is needed");
       }
       if (gp.theta.size() != gp.kernel->NumParameters(inputs)) {
         ThrowError("layer ", l, " has ", gp.theta.size(), " kernel parameters where ",
@@ -63,7 +68,8 @@ void CheckModel(const DeepGp& model) {
           std::holds_alternative<Sites>(gp.posterior)
               ? fits(std::get<Sites>(gp.posterior).h, std::get<Sites>(gp.posterior).R)
               : fits(std::get<Whitened>(gp.posterior).mu, std::get<Whitened>(gp.posterior).Delta);
-      if (!posterior_fits) ThrowError("layer ", l, " has a posterior whose size is not that of its pseudo-inputs");
+      if (!posterior_fits)
+        ThrowError("layer ", l, " has a posterior whose size is not that of its pseudo-inputs");
     }
     if (layer.noise_variance.size() != (hidden ? layer.outputs() : 0)) {
       ThrowError("layer ", l, " has ", layer.noise_variance.size(), " noise variances");
@@ -72,13 +78,15 @@ void CheckModel(const DeepGp& model) {
         (layer.mean_weights.rows() != inputs || layer.mean_weights.cols() != layer.outputs())) {
       ThrowError("layer ", l, " has a linear mean of the wrong shape");
     }
-    if (!layer.mean_weights.allFinite()) ThrowError("layer ", l, " has a linear mean that is not finite");
+    if (!layer.mean_weights.allFinite())
+      ThrowError("layer ", l, " has a linear mean that is not finite");
   }
   if (model.likelihood_parameters.size() != model.likelihood->NumParameters(model.outputs())) {
     ThrowError("the likelihood has ", model.likelihood_parameters.size(), " parameters where ",
                model.likelihood->NumParameters(model.outputs()), " are needed");
   }
-  if (!(model.jitter >= 0 && model.jitter <= 1e-2)) ThrowError("jitter must be in [0, 1e-2], not ", model.jitter);
+  if (!(model.jitter >= 0 && model.jitter <= 1e-2))
+    ThrowError("jitter must be in [0, 1e-2], not ", model.jitter);
   DeepGp copy = model;  // Parameters() hands out writable arrays
   for (const ParameterArray& array : Parameters(&copy)) CheckArray(array);
 }

@@ -1,5 +1,5 @@
-// A deep GP: a value that can be copied, compared, saved and predicted with. It knows no data and no optimiser.
-// A gradient with respect to a DeepGp is a DeepGp of the same shape.
+// A deep GP: a value that can be copied, compared, saved and predicted with. It knows no data and
+// no optimiser. A gradient with respect to a DeepGp is a DeepGp of the same shape.
 #ifndef FATHOM_MODEL_DEEP_GP_H_
 #define FATHOM_MODEL_DEEP_GP_H_
 
@@ -15,10 +15,11 @@ namespace fathom {
 
 struct GpLayer {
   std::vector<SparseGp> gps;  // one per output of the layer
-  Vector noise_variance;      // [outputs] of a hidden layer; empty in the last one, whose noise is the likelihood's
-  Matrix mean_weights;        // [inputs, outputs] of a fixed linear mean, or empty
-  bool skip = false;          // the inputs are [hidden units below, raw inputs]
-  bool shared = false;        // all functions have the kernel parameters and pseudo-inputs of gps[0]
+  Vector noise_variance;  // [outputs] of a hidden layer; empty in the last one, whose noise is the
+                          // likelihood's
+  Matrix mean_weights;    // [inputs, outputs] of a fixed linear mean, or empty
+  bool skip = false;      // the inputs are [hidden units below, raw inputs]
+  bool shared = false;    // all functions have the kernel parameters and pseudo-inputs of gps[0]
 
   Index outputs() const { return static_cast<Index>(gps.size()); }
   Index inputs() const { return gps.front().input_dim(); }
@@ -36,16 +37,16 @@ struct DeepGp {
   DeepGp ZeroLike() const;
 };
 
-// Throws Error naming the first shape that does not fit, or the first parameter that is not finite or not positive where it
-// must be. What comes from a file is checked by this before use.
+// Throws Error naming the first shape that does not fit, or the first parameter that is not finite
+// or not positive where it must be. What comes from a file is checked by this before use.
 void CheckModel(const DeepGp& model);
 
 // How a parameter array enters the optimiser and a file.
 enum class ParameterKind {
-  kFree,            // any number
-  kPositive,        // optimised as its logarithm
-  kNoise,           // positive, and kept above the noise floor
-  kLowerTriangle,   // [M, M] row-major; lower triangle, diagonal optimised as its logarithm
+  kFree,           // any number
+  kPositive,       // optimised as its logarithm
+  kNoise,          // positive, and kept above the noise floor
+  kLowerTriangle,  // [M, M] row-major; lower triangle, diagonal optimised as its logarithm
 };
 
 struct ParameterArray {
@@ -56,8 +57,9 @@ struct ParameterArray {
   Index size;
 };
 
-// All parameters in a fixed order. A shared layer lists kernel parameters and pseudo-inputs once, as those of gps[0]; after
-// writing to them, call SpreadShared; of a gradient, call GatherShared before reading it.
+// All parameters in a fixed order. A shared layer lists kernel parameters and pseudo-inputs once,
+// as those of gps[0]; after writing to them, call SpreadShared; of a gradient, call GatherShared
+// before reading it.
 std::vector<ParameterArray> Parameters(DeepGp* model);
 void SpreadShared(DeepGp* model);
 void GatherShared(DeepGp* gradient);

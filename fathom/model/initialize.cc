@@ -25,7 +25,8 @@ Matrix SampleRows(const Matrix& x, Index count, RandomStream* stream) {
 double MedianDistance(const Matrix& x, RandomStream* stream) {
   std::vector<double> distances;
   for (int i = 0; i < 2000; ++i) {
-    const double distance = (x.row(stream->Below(x.rows())) - x.row(stream->Below(x.rows()))).norm();
+    const double distance =
+        (x.row(stream->Below(x.rows())) - x.row(stream->Below(x.rows()))).norm();
     if (distance > 0) distances.push_back(distance);
   }
   if (distances.empty()) return 1;
@@ -33,12 +34,14 @@ double MedianDistance(const Matrix& x, RandomStream* stream) {
   return distances[distances.size() / 2];
 }
 
-// Whitened mean of a GP whose function comes close to `target` at the rows of x: ridge regression on K_xu L^-T.
+// Whitened mean of a GP whose function comes close to `target` at the rows of x: ridge regression
+// on K_xu L^-T.
 Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, double ridge) {
   const Index M = gp.num_inducing();
   Matrix joint(M + x.rows(), x.cols());
   joint << gp.Z, x;
-  // The rectangle k(x, Z) by way of Gram, M columns at a time, would waste; x is a small sample, so this is cheap enough.
+  // The rectangle k(x, Z) by way of Gram, M columns at a time, would waste; x is a small sample, so
+  // this is cheap enough.
   Matrix K_joint;
   gp.kernel->Gram(gp.theta, joint, &K_joint);
   Matrix L_inverse = K_joint.topLeftCorner(M, M);
@@ -54,8 +57,8 @@ Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, doub
   return normal.llt().solve(A.transpose() * target);
 }
 
-Posterior MakePosterior(bool site_form, Index M, double factor_scale, const Vector& mean, double var,
-                        RandomStream* stream) {
+Posterior MakePosterior(bool site_form, Index M, double factor_scale, const Vector& mean,
+                        double var, RandomStream* stream) {
   if (site_form) {
     // Small random factors, as in the paper.
     Sites sites{0.1 * factor_scale * stream->NormalMatrix(M, 1), Matrix::Zero(M, M)};
@@ -67,9 +70,11 @@ Posterior MakePosterior(bool site_form, Index M, double factor_scale, const Vect
 
 }  // namespace
 
-DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options, const Matrix& x, Index outputs) {
+DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
+                  const Matrix& x, Index outputs) {
   Require(!architecture.inducing.empty(), "inducing", "a list of numbers", "empty");
-  for (const Index width : architecture.hidden) Require(width >= 1, "hidden width", "at least 1", width);
+  for (const Index width : architecture.hidden)
+    Require(width >= 1, "hidden width", "at least 1", width);
   for (const Index M : architecture.inducing) Require(M >= 1, "inducing points", "at least 1", M);
   FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
   RandomStream stream(options.seed, 1);
@@ -97,7 +102,8 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     const Index width = last ? outputs : architecture.hidden[l];
     const Index wanted = architecture.inducing[std::min(l, architecture.inducing.size() - 1)];
     const Index M = std::min(wanted, x.rows());
-    // The hidden units' targets: scores of the layer's own inputs. An upper layer so starts as the identity (or its truncation).
+    // The hidden units' targets: scores of the layer's own inputs. An upper layer so starts as the
+    // identity (or its truncation).
     const Matrix loadings = last ? Matrix() : PrincipalLoadings(below, width, options.seed + l);
     const Matrix scores = last ? Matrix() : Matrix(below * loadings);
     for (Index d = 0; d < width; ++d) {
@@ -111,15 +117,17 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
         gp.theta = Vector::Constant(1 + D, 2 * reach);
       } else {
         gp.Z = KMeans(input, M, 10, seed);
-        gp.theta = Vector::Constant(1 + D, paper ? MedianDistance(input, &stream)
-                                                 : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
+        gp.theta = Vector::Constant(
+            1 + D, paper ? MedianDistance(input, &stream)
+                         : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
       }
       gp.theta[0] = 1;
       Vector mean = Vector::Zero(M);
       if (!last && !architecture.linear_mean && !architecture.site_form) {
         mean = RidgeMean(gp, input, scores.col(d), 1e-2);
       }
-      gp.posterior = MakePosterior(architecture.site_form, M, 1, mean, last ? 1 : options.hidden_posterior_var, &stream);
+      gp.posterior = MakePosterior(architecture.site_form, M, 1, mean,
+                                   last ? 1 : options.hidden_posterior_var, &stream);
       layer.gps.push_back(std::move(gp));
     }
     if (!last) {
@@ -148,7 +156,8 @@ Matrix KMeans(const Matrix& x, Index k, Index iterations, std::uint64_t seed) {
     }
     const double total = distance.sum();
     if (total <= 0) {
-      // No distinct row is left: repeat one with a small shift, so that no two pseudo-inputs coincide.
+      // No distinct row is left: repeat one with a small shift, so that no two pseudo-inputs
+      // coincide.
       centres.row(c) = x.row(stream.Below(N)) + 0.1 * stream.NormalMatrix(1, x.cols());
       continue;
     }
@@ -190,7 +199,8 @@ Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
   const double tiny = 1e-10 * std::max(solver.eigenvalues().maxCoeff(), 1e-300);
   for (Index c = 0; c < count; ++c) {
     const bool there = c < D && solver.eigenvalues()[D - 1 - c] > tiny;
-    Vector direction = there ? Vector(solver.eigenvectors().col(D - 1 - c)) : Vector(stream.NormalMatrix(D, 1));
+    Vector direction =
+        there ? Vector(solver.eigenvectors().col(D - 1 - c)) : Vector(stream.NormalMatrix(D, 1));
     // The sign is arbitrary; fix it, so that the start does not depend on the solver's taste.
     Index largest = 0;
     direction.cwiseAbs().maxCoeff(&largest);

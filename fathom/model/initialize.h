@@ -1,4 +1,5 @@
-// Starting points for training, from standardised inputs. Which one is used, and every number in it, is part of the recipe.
+// Starting points for training, from standardised inputs. Which one is used, and every number in
+// it, is part of the recipe.
 #ifndef FATHOM_MODEL_INITIALIZE_H_
 #define FATHOM_MODEL_INITIALIZE_H_
 
@@ -12,39 +13,44 @@ namespace fathom {
 
 enum class Start {
   kPrincipal,  // hidden layers begin as the principal components of the inputs (the default)
-  kPaper,      // median distance, k-means, pseudo-inputs in [-1, 1] and long lengthscales above, small random factors
+  kPaper,  // median distance, k-means, pseudo-inputs in [-1, 1] and long lengthscales above, small
+           // random factors
 };
 
 struct Architecture {
-  std::vector<Index> hidden = {5};        // widths of the hidden layers; empty: one GP layer
-  std::vector<Index> inducing = {100};    // pseudo-points per layer; the last entry holds for all layers above
+  std::vector<Index> hidden = {5};  // widths of the hidden layers; empty: one GP layer
+  std::vector<Index> inducing = {
+      100};  // pseudo-points per layer; the last entry holds for all layers above
   std::string kernel = "se_ard";
   std::string likelihood = "gaussian";
   bool linear_mean = false;  // hidden layers have a fixed linear mean (principal components)
   bool skip_links = false;   // raw inputs beside the hidden units in layers above the first
-  bool shared = false;       // kernel parameters and pseudo-inputs shared by the functions of a layer
-  bool site_form = false;    // posterior in the site form instead of the whitened one
+  bool shared = false;     // kernel parameters and pseudo-inputs shared by the functions of a layer
+  bool site_form = false;  // posterior in the site form instead of the whitened one
 };
 
 struct InitializeOptions {
   Start start = Start::kPrincipal;
-  double lengthscale = 1;             // of layer 0, times sqrt(inputs)
-  double upper_lengthscale = 1;       // of the layers above, times sqrt(inputs)
+  double lengthscale = 1;        // of layer 0, times sqrt(inputs)
+  double upper_lengthscale = 1;  // of the layers above, times sqrt(inputs)
   double hidden_noise = 0.01;
   double output_noise = 0.1;
   double hidden_posterior_var = 1e-2;
-  Index sample_rows = 2000;           // rows that k-means and the fits look at
+  Index sample_rows = 2000;  // rows that k-means and the fits look at
   std::uint64_t seed = 1;
 };
 
-// x, standardised, [N, D]; outputs: number of target columns. No layer gets more pseudo-points than there are rows.
-DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options, const Matrix& x, Index outputs);
+// x, standardised, [N, D]; outputs: number of target columns. No layer gets more pseudo-points than
+// there are rows.
+DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
+                  const Matrix& x, Index outputs);
 
-// Lloyd's algorithm from k-means++ seeds; [k, D]. Where x has fewer than k distinct rows, centres are moved apart a little.
+// Lloyd's algorithm from k-means++ seeds; [k, D]. Where x has fewer than k distinct rows, centres
+// are moved apart a little.
 Matrix KMeans(const Matrix& x, Index k, Index iterations, std::uint64_t seed);
 
-// Columns: directions of unit variance of the scores x * loadings, by falling variance. Beyond the rank of x, random
-// combinations of the directions.
+// Columns: directions of unit variance of the scores x * loadings, by falling variance. Beyond the
+// rank of x, random combinations of the directions.
 Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed);
 
 }  // namespace fathom

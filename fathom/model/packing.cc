@@ -9,7 +9,8 @@ namespace fathom {
 
 namespace {
 
-// Calls visit(array, offset in the array, is on a logarithmic scale) for every free number, in order.
+// Calls visit(array, offset in the array, is on a logarithmic scale) for every free number, in
+// order.
 template <typename Visit>
 void ForEachNumber(const std::vector<ParameterArray>& arrays, Visit visit) {
   for (const ParameterArray& array : arrays) {
@@ -56,14 +57,16 @@ void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model) 
   Index k = 0;
   ForEachNumber(Parameters(model), [&](const ParameterArray& array, Index i, bool logarithmic) {
     const double value = unconstrained[k++];
-    array.data[i] =
-        logarithmic ? FloorOf(array, packing) + std::exp(std::clamp(value, -kMaxLog, kMaxLog)) : value;
+    array.data[i] = logarithmic
+                        ? FloorOf(array, packing) + std::exp(std::clamp(value, -kMaxLog, kMaxLog))
+                        : value;
   });
   FATHOM_CHECK(k == unconstrained.size());
   SpreadShared(model);
 }
 
-void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient, Vector* unconstrained) {
+void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient,
+                  Vector* unconstrained) {
   GatherShared(gradient);
   // Parameters() needs a writable model; nothing is written through these arrays.
   const std::vector<ParameterArray> values = Parameters(const_cast<DeepGp*>(&model));  // NOLINT

@@ -1,4 +1,5 @@
-// Between a model and the unconstrained vector that the optimiser moves: logarithms of what must be positive.
+// Between a model and the unconstrained vector that the optimiser moves: logarithms of what must be
+// positive.
 #ifndef FATHOM_MODEL_PACKING_H_
 #define FATHOM_MODEL_PACKING_H_
 
@@ -6,7 +7,8 @@
 
 namespace fathom {
 
-// Noise variances are floor + exp(parameter): a density cannot spike on targets of few distinct values.
+// Noise variances are floor + exp(parameter): a density cannot spike on targets of few distinct
+// values.
 struct Packing {
   double noise_floor = 0;
 };
@@ -15,8 +17,10 @@ Index NumUnconstrained(const DeepGp& model);
 Vector Pack(const DeepGp& model, const Packing& packing);
 // Writes the parameters into a model of the same shape.
 void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model);
-// Chain rule: from the gradient with respect to the plain parameters at `model` (consumed: shared parts are gathered).
-void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient, Vector* unconstrained);
+// Chain rule: from the gradient with respect to the plain parameters at `model` (consumed: shared
+// parts are gathered).
+void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient,
+                  Vector* unconstrained);
 
 }  // namespace fathom
 

@@ -12,7 +12,8 @@ Conditioned Condition(const Sites& sites, const Matrix& K, double c, SitesTape* 
   Matrix G = sites.R.transpose().triangularView<Eigen::Upper>() * KR;
   G *= c;
   G.diagonal().array() += 1;
-  if (!CholeskyInPlace(&G)) throw NumericalError("the posterior of a latent function is not finite");
+  if (!CholeskyInPlace(&G))
+    throw NumericalError("the posterior of a latent function is not finite");
   Conditioned out;
   out.phi = -0.5 * LogDeterminant(G);
   InvertLowerInPlace(&G);
@@ -31,8 +32,9 @@ Conditioned Condition(const Sites& sites, const Matrix& K, double c, SitesTape* 
   return out;
 }
 
-void ConditionBackward(const Sites& sites, const Matrix& K, const Conditioned& conditioned, const SitesTape& tape,
-                       const Conditioned& d_conditioned, Sites* d_sites, Matrix* dK) {
+void ConditionBackward(const Sites& sites, const Matrix& K, const Conditioned& conditioned,
+                       const SitesTape& tape, const Conditioned& d_conditioned, Sites* d_sites,
+                       Matrix* dK) {
   const double c = tape.c;
   const Vector da = d_conditioned.a + 0.5 * c * d_conditioned.phi * tape.u;
   const Vector du = 0.5 * c * d_conditioned.phi * conditioned.a - c * (conditioned.S * da);
@@ -58,15 +60,17 @@ double NegativeKl(const Matrix& K, const Conditioned& posterior, const SitesTape
          0.5 * (posterior.S.cwiseProduct(K).sum() - posterior.a.dot(K * posterior.a));
 }
 
-void NegativeKlBackward(const Sites& sites, const Matrix& K, const Conditioned& posterior, const SitesTape& tape,
-                        Conditioned* d_posterior, Sites* d_sites, Matrix* dK) {
+void NegativeKlBackward(const Sites& sites, const Matrix& K, const Conditioned& posterior,
+                        const SitesTape& tape, Conditioned* d_posterior, Sites* d_sites,
+                        Matrix* dK) {
   const Vector Ka = K * posterior.a;
   d_posterior->phi += 1;
   d_posterior->a -= 0.5 * tape.u + Ka;
   d_posterior->S += 0.5 * K;
   d_sites->h -= 0.5 * Ka;
   const Vector mixed = 0.5 * (posterior.a + sites.h);
-  *dK += 0.5 * posterior.S - 0.5 * (posterior.a * mixed.transpose() + mixed * posterior.a.transpose());
+  *dK +=
+      0.5 * posterior.S - 0.5 * (posterior.a * mixed.transpose() + mixed * posterior.a.transpose());
 }
 
 }  // namespace fathom

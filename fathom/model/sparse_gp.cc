@@ -30,9 +30,9 @@ Conditioned PhiOnly(Index M, double d_phi) {
 void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, PreparedGp* out) {
   out->jitter = FactorGram(out->K, jitter, &out->L_inverse);
   out->cavity = Condition(q, out->L_inverse, cavity.scale(), &out->whitened);
-  out->energy = cavity.alpha == 0
-                    ? NegativeKl(q)
-                    : (1 - cavity.N / cavity.alpha) * LogPartition(q) + cavity.N / cavity.alpha * out->cavity.phi;
+  out->energy = cavity.alpha == 0 ? NegativeKl(q)
+                                  : (1 - cavity.N / cavity.alpha) * LogPartition(q) +
+                                        cavity.N / cavity.alpha * out->cavity.phi;
 }
 
 void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, PreparedGp* out) {
@@ -43,12 +43,12 @@ void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, Prepar
     return;
   }
   out->posterior = Condition(q, out->K, 1, &out->sites_posterior);
-  out->energy =
-      (1 - cavity.N / cavity.alpha) * out->posterior.phi + cavity.N / cavity.alpha * out->cavity.phi;
+  out->energy = (1 - cavity.N / cavity.alpha) * out->posterior.phi +
+                cavity.N / cavity.alpha * out->cavity.phi;
 }
 
-void BackwardForm(const Whitened& q, const Cavity& cavity, const PreparedGp& prepared, Conditioned d_cavity,
-                  Whitened* d_q, Matrix* dK) {
+void BackwardForm(const Whitened& q, const Cavity& cavity, const PreparedGp& prepared,
+                  Conditioned d_cavity, Whitened* d_q, Matrix* dK) {
   if (cavity.alpha == 0) {
     d_cavity.phi = 0;
     NegativeKlBackward(q, d_q);
@@ -63,8 +63,8 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, const PreparedGp& pre
   *dK += d_jittered;
 }
 
-void BackwardForm(const Sites& q, const Cavity& cavity, const PreparedGp& prepared, Conditioned d_cavity,
-                  Sites* d_q, Matrix* dK) {
+void BackwardForm(const Sites& q, const Cavity& cavity, const PreparedGp& prepared,
+                  Conditioned d_cavity, Sites* d_q, Matrix* dK) {
   const Index M = prepared.K.rows();
   if (cavity.alpha == 0) {
     d_cavity.phi = 0;
@@ -128,7 +128,8 @@ Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {
 Sites ToSites(const Whitened& whitened, const Matrix& K, double jitter) {
   Matrix L_inverse = K;
   L_inverse.diagonal() *= 1 + jitter;
-  if (!CholeskyInPlace(&L_inverse)) throw NumericalError("the kernel matrix is not positive definite");
+  if (!CholeskyInPlace(&L_inverse))
+    throw NumericalError("the kernel matrix is not positive definite");
   InvertLowerInPlace(&L_inverse);
   Matrix Delta_inverse = whitened.Delta;
   InvertLowerInPlace(&Delta_inverse);

@@ -1,4 +1,5 @@
-// A sparse GP: kernel, pseudo-inputs and the posterior of the pseudo-outputs in one of its two forms.
+// A sparse GP: kernel, pseudo-inputs and the posterior of the pseudo-outputs in one of its two
+// forms.
 #ifndef FATHOM_MODEL_SPARSE_GP_H_
 #define FATHOM_MODEL_SPARSE_GP_H_
 
@@ -26,8 +27,8 @@ struct SparseGp {
   SparseGp ZeroLike() const;
 };
 
-// How a step looks at a posterior. alpha is the power of EP (0: the variational limit), N the number of rows that the
-// factor stands for. `Posterior()` is what predictions use.
+// How a step looks at a posterior. alpha is the power of EP (0: the variational limit), N the
+// number of rows that the factor stands for. `Posterior()` is what predictions use.
 struct Cavity {
   double alpha = 0;
   double N = 1;
@@ -35,33 +36,35 @@ struct Cavity {
   double scale() const { return 1 - alpha / N; }
 };
 
-// The part of the whitened form's K that is added to its diagonal, relative to it. Raised tenfold, up to 1e-2, where
-// the Cholesky factorisation fails.
+// The part of the whitened form's K that is added to its diagonal, relative to it. Raised tenfold,
+// up to 1e-2, where the Cholesky factorisation fails.
 inline constexpr double kJitter = 1e-6;
 
 // One GP made ready for a step, and the tape of how. O(M^3).
 struct PreparedGp {
   Matrix K;
   Conditioned cavity;
-  // The GP's own share of the energy: (1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity), or -KL for alpha = 0.  [factor-energy]
+  // The GP's own share of the energy: (1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity), or -KL
+  // for alpha = 0.  [factor-energy]
   double energy = 0;
   double jitter = 0;  // what was used; 0 in the site form
 
   Matrix L_inverse;  // whitened form
   WhitenedTape whitened;
-  SitesTape sites;            // site form: of the cavity
-  Conditioned posterior;      // site form: at c = 1
+  SitesTape sites;        // site form: of the cavity
+  Conditioned posterior;  // site form: at c = 1
   SitesTape sites_posterior;
 };
 
 // `jitter` is the first one tried. Throws NumericalError if the numbers are not finite.
 void Prepare(const SparseGp& gp, const Cavity& cavity, double jitter, PreparedGp* out);
-// The gradient of `energy` plus what came back from the rows as d_cavity.a and d_cavity.S (phi is ignored), added to *d_gp.
+// The gradient of `energy` plus what came back from the rows as d_cavity.a and d_cavity.S (phi is
+// ignored), added to *d_gp.
 void PrepareBackward(const SparseGp& gp, const Cavity& cavity, const PreparedGp& prepared,
                      const Conditioned& d_cavity, SparseGp* d_gp);
 
-// Conversions at the present K. ToSites throws NumericalError where the factor would not be positive semi-definite (a
-// posterior wider than the prior in some direction).
+// Conversions at the present K. ToSites throws NumericalError where the factor would not be
+// positive semi-definite (a posterior wider than the prior in some direction).
 Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter);
 Sites ToSites(const Whitened& whitened, const Matrix& K, double jitter);
 

@@ -5,7 +5,8 @@
 
 namespace fathom {
 
-Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, WhitenedTape* tape) {
+Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double beta,
+                      WhitenedTape* tape) {
   const Index M = L_inverse.rows();
   const Matrix& Delta = whitened.Delta;
   FATHOM_CHECK(Delta.rows() == M && whitened.mu.size() == M);
@@ -16,7 +17,8 @@ Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double 
   Matrix W = Delta.transpose().triangularView<Eigen::Upper>() * Delta;
   W *= 1 - beta;
   W.diagonal().array() += beta;
-  if (!CholeskyInPlace(&W)) throw NumericalError("the posterior of a latent function is not finite");
+  if (!CholeskyInPlace(&W))
+    throw NumericalError("the posterior of a latent function is not finite");
   Conditioned out;
   out.phi = Delta.diagonal().array().log().sum() - 0.5 * LogDeterminant(W);
   InvertLowerInPlace(&W);
@@ -37,11 +39,13 @@ Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double 
 }
 
 void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse, const WhitenedTape& tape,
-                       const Conditioned& d_conditioned, Whitened* d_whitened, Matrix* d_phi_argument) {
+                       const Conditioned& d_conditioned, Whitened* d_whitened,
+                       Matrix* d_phi_argument) {
   const Matrix& Delta = whitened.Delta;
   const double beta = tape.beta;
   const double d_phi = d_conditioned.phi;
-  // Through a = L^-T m and S = L^-T (I - V) L^-1:  L'dL = -(m dm' + 2 (I - V) H) with H = L^-1 dS L^-T = -dV.
+  // Through a = L^-T m and S = L^-T (I - V) L^-1:  L'dL = -(m dm' + 2 (I - V) H) with H = L^-1 dS
+  // L^-T = -dV.
   const Vector dm = L_inverse.triangularView<Eigen::Lower>() * d_conditioned.a;
   const Matrix left = L_inverse.triangularView<Eigen::Lower>() * d_conditioned.S;
   const Matrix H = left * L_inverse.transpose().triangularView<Eigen::Upper>();
@@ -83,7 +87,8 @@ void LogPartitionBackward(const Whitened& whitened, double d_phi, Whitened* d_wh
 
 double NegativeKl(const Whitened& whitened) {
   return whitened.Delta.diagonal().array().log().sum() -
-         0.5 * (whitened.Delta.squaredNorm() - static_cast<double>(whitened.mu.size()) + whitened.mu.squaredNorm());
+         0.5 * (whitened.Delta.squaredNorm() - static_cast<double>(whitened.mu.size()) +
+                whitened.mu.squaredNorm());
 }
 
 void NegativeKlBackward(const Whitened& whitened, Whitened* d_whitened) {

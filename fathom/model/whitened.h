@@ -1,9 +1,10 @@
-// The whitened form of a sparse GP's posterior: u = L v, K + jitter = L L', q(v) = N(mu, Delta Delta'). It is what the
-// optimiser likes best (docs/accuracy notes): the prior is N(0, I) whatever the kernel. The cavity is q to the power
-// beta times the prior to the power 1 - beta, which is positive definite for every beta in [0, 1]:
-//   W = beta I + (1 - beta) Delta'Delta,   V = Delta W^-1 Delta',   m = beta Delta W^-1 t,   t = Delta^-1 mu       [whitened-cavity]
-//   a = L^-T m,   S = L^-T (I - V) L^-1
-//   phi = log|Delta| - 1/2 log|W| + 1/2 beta^2 t'W^-1 t
+// The whitened form of a sparse GP's posterior: u = L v, K + jitter = L L', q(v) = N(mu, Delta
+// Delta'). It is what the optimiser likes best (docs/accuracy notes): the prior is N(0, I) whatever
+// the kernel. The cavity is q to the power beta times the prior to the power 1 - beta, which is
+// positive definite for every beta in [0, 1]:
+//   W = beta I + (1 - beta) Delta'Delta,   V = Delta W^-1 Delta',   m = beta Delta W^-1 t,   t =
+//   Delta^-1 mu       [whitened-cavity] a = L^-T m,   S = L^-T (I - V) L^-1 phi = log|Delta| - 1/2
+//   log|W| + 1/2 beta^2 t'W^-1 t
 // beta = 1 is the posterior; beta = 1 - alpha/N the cavity.
 #ifndef FATHOM_MODEL_WHITENED_H_
 #define FATHOM_MODEL_WHITENED_H_
@@ -21,24 +22,27 @@ struct Whitened {
 
 struct WhitenedTape {
   double beta = 1;
-  Vector t;   // Delta^-1 mu
-  Vector y;   // W^-1 t
-  Vector m;   // cavity mean of v
-  Matrix V;   // cavity covariance of v
-  Matrix Q;   // Delta W^-1
+  Vector t;  // Delta^-1 mu
+  Vector y;  // W^-1 t
+  Vector m;  // cavity mean of v
+  Matrix V;  // cavity covariance of v
+  Matrix Q;  // Delta W^-1
 };
 
 // L_inverse = L^-1 of the jittered K. Everything of the posterior but L itself.
-Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, WhitenedTape* tape);
-// Adds to *d_whitened and to *d_phi_argument, which is L' dF/dL (its lower triangle counts: see CholeskyBackward).
+Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double beta,
+                      WhitenedTape* tape);
+// Adds to *d_whitened and to *d_phi_argument, which is L' dF/dL (its lower triangle counts: see
+// CholeskyBackward).
 void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse, const WhitenedTape& tape,
-                       const Conditioned& d_conditioned, Whitened* d_whitened, Matrix* d_phi_argument);
+                       const Conditioned& d_conditioned, Whitened* d_whitened,
+                       Matrix* d_phi_argument);
 
 // phi of the posterior alone (beta = 1), without the O(M^3) of Condition, and its gradient.
 double LogPartition(const Whitened& whitened);
 void LogPartitionBackward(const Whitened& whitened, double d_phi, Whitened* d_whitened);
 
-// -KL(q || prior), the limit of the energy's factor terms for alpha -> 0.                                  [whitened-kl]
+// -KL(q || prior), the limit of the energy's factor terms for alpha -> 0. [whitened-kl]
 double NegativeKl(const Whitened& whitened);
 void NegativeKlBackward(const Whitened& whitened, Whitened* d_whitened);
 

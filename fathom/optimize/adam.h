@@ -1,4 +1,5 @@
-// Adam (Kingma and Ba 2015) as a value: state in, state out, so that a run can be saved and continued to the same bits.
+// Adam (Kingma and Ba 2015) as a value: state in, state out, so that a run can be saved and
+// continued to the same bits.
 #ifndef FATHOM_OPTIMIZE_ADAM_H_
 #define FATHOM_OPTIMIZE_ADAM_H_
 
@@ -19,7 +20,7 @@ struct AdamState {
   explicit AdamState(Index size = 0) : first(Vector::Zero(size)), second(Vector::Zero(size)) {}
 };
 
-// One step of size `rate` against the gradient.                                                            [adam]
+// One step of size `rate` against the gradient. [adam]
 void AdamStep(const AdamOptions& options, double rate, const Vector& gradient, AdamState* state,
               Vector* parameters);
 

@@ -15,7 +15,8 @@ namespace fathom {
 
 namespace {
 
-// Batches as a function of the step number alone: a continued run draws what an uninterrupted one would have drawn.
+// Batches as a function of the step number alone: a continued run draws what an uninterrupted one
+// would have drawn.
 class Batches {
  public:
   Batches(Index rows, const MinimizeOptions& options)
@@ -50,24 +51,27 @@ double RateAt(const MinimizeOptions& options, const MinimizeState& state, double
   if (options.warm_up > 0) rate *= std::min(1.0, (step + 1) / static_cast<double>(options.warm_up));
   rate *= 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, fraction)));
   if (state.cool_down_from >= 0) {
-    const double cooled = (step - static_cast<double>(state.cool_down_from)) / static_cast<double>(options.cool_down);
+    const double cooled =
+        (step - static_cast<double>(state.cool_down_from)) / static_cast<double>(options.cool_down);
     rate *= std::max(0.0, 1 - cooled);
   }
   return rate;
 }
 
-constexpr double kSmoothing = 0.05;     // weight of the newest value
+constexpr double kSmoothing = 0.05;      // weight of the newest value
 constexpr Index kSnapshotInterval = 25;  // steps between the states that a recovery can go back to
 
 void WatchPlateau(const MinimizeOptions& options, double value, MinimizeState* state) {
-  state->smoothed = state->step == 0 ? value : state->smoothed + kSmoothing * (value - state->smoothed);
+  state->smoothed =
+      state->step == 0 ? value : state->smoothed + kSmoothing * (value - state->smoothed);
   const bool first = state->step <= options.warm_up;
   if (first || state->smoothed < state->best_smoothed - options.tolerance) {
     state->best_smoothed = state->smoothed;
     state->best_step = state->step;
   }
   const bool flat = state->step - state->best_step >= options.patience;
-  if (options.patience > 0 && flat && state->cool_down_from < 0) state->cool_down_from = state->step;
+  if (options.patience > 0 && flat && state->cool_down_from < 0)
+    state->cool_down_from = state->step;
 }
 
 Summary Summarize(StopReason reason, const std::string& message, const MinimizeState& state) {
@@ -76,8 +80,8 @@ Summary Summarize(StopReason reason, const std::string& message, const MinimizeS
 
 }  // namespace
 
-Summary Minimize(const Objective& objective, const MinimizeOptions& options, const ProgressCallback& callback,
-                 MinimizeState* state) {
+Summary Minimize(const Objective& objective, const MinimizeOptions& options,
+                 const ProgressCallback& callback, MinimizeState* state) {
   Require(options.steps >= 0, "steps", "at least 0", options.steps);
   Require(options.batch_size >= 1, "batch size", "at least 1", options.batch_size);
   Require(options.learning_rate > 0, "learning rate", "positive", options.learning_rate);
@@ -92,11 +96,15 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, con
 
   for (;;) {
     state->seconds = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
-    const double by_steps = options.steps > 0 ? static_cast<double>(state->step) / static_cast<double>(options.steps) : 1;
+    const double by_steps =
+        options.steps > 0 ? static_cast<double>(state->step) / static_cast<double>(options.steps)
+                          : 1;
     const double by_time = options.time_budget > 0 ? state->seconds / options.time_budget : 0;
     const double fraction = std::max(by_steps, by_time);
-    if (by_steps >= 1) return Summarize(StopReason::kFinished, "the planned steps are done", *state);
-    if (by_time >= 1) return Summarize(StopReason::kTimeBudget, "the time budget is used up", *state);
+    if (by_steps >= 1)
+      return Summarize(StopReason::kFinished, "the planned steps are done", *state);
+    if (by_time >= 1)
+      return Summarize(StopReason::kTimeBudget, "the time budget is used up", *state);
     if (state->cool_down_from >= 0 && state->step - state->cool_down_from >= options.cool_down) {
       return Summarize(StopReason::kConverged, "the energy has stopped improving", *state);
     }
@@ -108,7 +116,9 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, con
       WatchPlateau(options, value, state);
       AdamStep(options.adam, rate, gradient, &state->adam, &state->parameters);
       ++state->step;
-      if (callback && !callback({state->step, options.steps, state->smoothed, rate, state->seconds, fraction}, *state)) {
+      if (callback &&
+          !callback({state->step, options.steps, state->smoothed, rate, state->seconds, fraction},
+                    *state)) {
         return Summarize(StopReason::kInterrupted, "interrupted", *state);
       }
       continue;

@@ -1,5 +1,5 @@
-// Minimises an Objective by Adam on minibatches: linear warm-up, cosine decay, recovery from steps that cannot be
-// computed, and an end that says why.
+// Minimises an Objective by Adam on minibatches: linear warm-up, cosine decay, recovery from steps
+// that cannot be computed, and an end that says why.
 #ifndef FATHOM_OPTIMIZE_MINIMIZE_H_
 #define FATHOM_OPTIMIZE_MINIMIZE_H_
 
@@ -14,12 +14,14 @@ namespace fathom {
 
 struct MinimizeOptions {
   Index steps = 1000;
-  Index batch_size = 256;  // all rows if the table has no more; otherwise a remainder of an epoch is left out
+  Index batch_size =
+      256;  // all rows if the table has no more; otherwise a remainder of an epoch is left out
   double learning_rate = 0.03;
-  Index warm_up = 100;  // without it the energy explodes in the first steps of a wide network
+  Index warm_up = 100;     // without it the energy explodes in the first steps of a wide network
   double time_budget = 0;  // seconds; the decay is stretched or pressed to end with it. 0: none
-  // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps, the rate is brought to zero over
-  // `cool_down` steps and the run ends. patience = 0 switches it off.
+  // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps,
+  // the rate is brought to zero over `cool_down` steps and the run ends. patience = 0 switches it
+  // off.
   Index patience = 300;
   double tolerance = 1e-3;
   Index cool_down = 150;
@@ -33,9 +35,9 @@ struct MinimizeState {
   Vector parameters;
   AdamState adam;
   Index step = 0;
-  double rate_scale = 1;      // halved by each recovery
-  double smoothed = 0;        // moving average of the value over steps
-  double best_smoothed = 0;   // for the plateau rule
+  double rate_scale = 1;     // halved by each recovery
+  double smoothed = 0;       // moving average of the value over steps
+  double best_smoothed = 0;  // for the plateau rule
   Index best_step = 0;
   Index cool_down_from = -1;  // the step at which the plateau rule struck, or -1
   int recoveries = 0;
@@ -47,9 +49,9 @@ struct MinimizeState {
 
 struct Progress {
   Index step = 0;
-  Index steps = 0;  // planned
-  double value = 0;     // smoothed
-  double rate = 0;      // of learning
+  Index steps = 0;   // planned
+  double value = 0;  // smoothed
+  double rate = 0;   // of learning
   double seconds = 0;
   double fraction = 0;  // of the run that is done, in steps or in time
 };
@@ -68,9 +70,10 @@ struct Summary {
 // Returns false to stop the run after the present step.
 using ProgressCallback = std::function<bool(const Progress&, const MinimizeState&)>;
 
-// Runs until an end; *state holds the last good parameters whatever happens. `callback` may be null; it is called after each step.
-Summary Minimize(const Objective& objective, const MinimizeOptions& options, const ProgressCallback& callback,
-                 MinimizeState* state);
+// Runs until an end; *state holds the last good parameters whatever happens. `callback` may be
+// null; it is called after each step.
+Summary Minimize(const Objective& objective, const MinimizeOptions& options,
+                 const ProgressCallback& callback, MinimizeState* state);
 
 }  // namespace fathom
 
