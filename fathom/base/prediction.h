@@ -23,8 +23,10 @@ struct Prediction {
   Matrix Mean() const;      // [N, D]
   Matrix Variance() const;  // [N, D], of the mixture
 
-  // Of output d of row n. Quantile inverts Cdf to a relative accuracy of 1e-10; for one Gaussian it
-  // is exact.
+  // Of output d of row n. A component of variance 0 is a point mass: Cdf jumps there and Quantile
+  // returns the place of the jump. Quantile is exact to rounding for one Gaussian; for a mixture
+  // its error is at most 1e-11 of the narrowest component's standard deviation (plus rounding).
+  // probability in (0, 1).
   double Cdf(Index n, Index d, double y) const;
   double Quantile(Index n, Index d, double probability) const;
   // Continuous ranked probability score, in closed form (Grimit et al. 2006 for mixtures).  O(S^2).
@@ -34,10 +36,11 @@ struct Prediction {
   double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
 };
 
-// log of the standard normal density and the cdf; accurate in the tails.
+// log N(x; mean, var). Variance 0 is a point mass: +infinity at the mean, -infinity elsewhere.
 double LogNormalPdf(double x, double mean, double var);
+// Standard normal cdf, with relative accuracy in the lower tail too.
 double NormalCdf(double x);
-// Inverse of NormalCdf; probability in (0, 1).
+// Inverse of NormalCdf to a relative accuracy of 1e-14; probability in (0, 1).
 double NormalQuantile(double probability);
 
 }  // namespace fathom

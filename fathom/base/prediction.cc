@@ -1,0 +1,170 @@
+#include "fathom/base/prediction.h"
+
+#include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kLogTwoPi = std::log(2 * std::numbers::pi);
+
+// P(X <= y), or P(X > y) if `upper`, of a Gaussian that may be a point mass.
+double GaussianTail(double y, double mean, double var, bool upper) {
+  if (var == 0) return (y >= mean) != upper ? 1 : 0;
+  const double z = (y - mean) / std::sqrt(var);
+  return NormalCdf(upper ? -z : z);
+}
+
+// E|X| of X ~ N(mean, var).
+double MeanAbsolute(double mean, double var) {
+  if (var == 0) return std::abs(mean);
+  const double sd = std::sqrt(var);
+  const double z = mean / sd;
+  return mean * std::erf(z / std::numbers::sqrt2) +
+         sd * std::sqrt(2 / std::numbers::pi) * std::exp(-0.5 * z * z);
+}
+
+// log of the sum of exponentials; -inf for an empty sum or if every term is.
+double LogSumExp(const Vector& terms) {
+  if (terms.hasNaN()) return std::numeric_limits<double>::quiet_NaN();
+  const double largest = terms.maxCoeff();
+  if (std::isinf(largest)) return largest;
+  return largest + std::log((terms.array() - largest).exp().sum());
+}
+
+}  // namespace
+
+double LogNormalPdf(double x, double mean, double var) {
+  if (var == 0) return x == mean ? kInfinity : -kInfinity;
+  const double difference = x - mean;
+  return -0.5 * (kLogTwoPi + std::log(var) + difference * difference / var);
+}
+
+double NormalCdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+double NormalQuantile(double probability) {
+  Require(probability > 0 && probability < 1, "probability", "between 0 and 1, both excluded",
+          probability);
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+}
+
+Prediction Prediction::Gaussian(Moments moments) {
+  Prediction prediction;
+  prediction.components.push_back(std::move(moments));
+  prediction.weights = Vector::Ones(1);
+  return prediction;
+}
+
+Matrix Prediction::Mean() const {
+  Matrix mean = weights[0] * components[0].mean;
+  for (Index s = 1; s < size(); ++s) mean += weights[s] * components[s].mean;
+  return mean;
+}
+
+Matrix Prediction::Variance() const {
+  if (size() == 1) return components[0].var;
+  // Deviations from the mean, not E[x^2] - mean^2, which cancels when the mean is large.
+  const Matrix mean = Mean();
+  Matrix variance = Matrix::Zero(rows(), outputs());
+  for (Index s = 0; s < size(); ++s) {
+    variance.array() +=
+        weights[s] * (components[s].var.array() + (components[s].mean - mean).array().square());
+  }
+  return variance;
+}
+
+double Prediction::Cdf(Index n, Index d, double y) const {
+  double sum = 0;
+  for (Index s = 0; s < size(); ++s) {
+    sum += weights[s] * GaussianTail(y, components[s].mean(n, d), components[s].var(n, d), false);
+  }
+  return std::min(sum, 1.0);
+}
+
+double Prediction::Quantile(Index n, Index d, double probability) const {
+  const double z = NormalQuantile(probability);
+  // The mixture's quantile lies between the components' own.
+  double low = kInfinity, high = -kInfinity, narrowest = kInfinity;
+  for (Index s = 0; s < size(); ++s) {
+    const double sd = std::sqrt(components[s].var(n, d));
+    const double quantile = components[s].mean(n, d) + sd * z;
+    if (std::isnan(quantile)) return quantile;
+    low = std::min(low, quantile);
+    high = std::max(high, quantile);
+    if (sd > 0) narrowest = std::min(narrowest, sd);
+  }
+  if (low == high || !std::isfinite(low) || !std::isfinite(high)) return low;
+
+  // Solve in the smaller tail, where probabilities keep their relative accuracy; 1 - p is exact for
+  // p > 1/2.
+  const bool upper = probability > 0.5;
+  const double target = upper ? 1 - probability : probability;
+  const auto excess = [&](double y) {
+    double tail = 0;
+    for (Index s = 0; s < size(); ++s) {
+      tail +=
+          weights[s] * GaussianTail(y, components[s].mean(n, d), components[s].var(n, d), upper);
+    }
+    return upper ? target - tail : tail - target;
+  };
+  const double at_low = excess(low), at_high = excess(high);
+  if (at_low >= 0) return low;
+  if (at_high <= 0) return high;
+  const double absolute = std::isfinite(narrowest) ? 1e-11 * narrowest : 0;
+  const auto close = [&](double a, double b) {
+    constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+    return std::abs(b - a) <= absolute + kRounding * std::max(std::abs(a), std::abs(b));
+  };
+  std::uintmax_t iterations = 500;
+  const auto [a, b] =
+      boost::math::tools::toms748_solve(excess, low, high, at_low, at_high, close, iterations);
+  // Inside the last bracket a point mass is the quantile itself, not merely near to it.
+  for (const Moments& component : components) {
+    const double mean = component.mean(n, d);
+    if (component.var(n, d) == 0 && mean >= a && mean <= b) return mean;
+  }
+  return a + 0.5 * (b - a);
+}
+
+double Prediction::Crps(Index n, Index d, double y) const {
+  // E|X - y| - 1/2 E|X - X'|, X and X' independent draws of the mixture.
+  double to_target = 0, spread = 0;
+  for (Index s = 0; s < size(); ++s) {
+    const double mean = components[s].mean(n, d), var = components[s].var(n, d);
+    to_target += weights[s] * MeanAbsolute(y - mean, var);
+    spread += weights[s] * weights[s] * MeanAbsolute(0, 2 * var);
+    for (Index t = 0; t < s; ++t) {
+      spread += 2 * weights[s] * weights[t] *
+                MeanAbsolute(mean - components[t].mean(n, d), var + components[t].var(n, d));
+    }
+  }
+  return to_target - 0.5 * spread;
+}
+
+double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const {
+  FATHOM_CHECK(y.size() == outputs());
+  Vector terms(size());
+  for (Index s = 0; s < size(); ++s) {
+    double sum = std::log(weights[s]);
+    bool impossible = false;
+    for (Index d = 0; d < outputs(); ++d) {
+      const double term = LogNormalPdf(y[d], components[s].mean(n, d), components[s].var(n, d));
+      impossible = impossible || term == -kInfinity;
+      sum += term;
+    }
+    // A point mass that is missed rules the row out, however well another output is hit (inf -
+    // inf).
+    terms[s] = impossible ? -kInfinity : sum;
+  }
+  return LogSumExp(terms);
+}
+
+}  // namespace fathom

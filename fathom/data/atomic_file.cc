@@ -1,0 +1,105 @@
+#include "fathom/data/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+namespace {
+
+[[noreturn]] void ThrowCannotWrite(const std::string& path, int reason) {
+  ThrowError(path, ": cannot write the file: ", std::strerror(reason));
+}
+
+// A file that disappears again unless Commit renames it.
+class TemporaryFile {
+ public:
+  TemporaryFile(std::string target, const std::string& shown)
+      : target_(std::move(target)), shown_(shown) {
+    static std::atomic<unsigned> counter{0};
+    // Not mkstemp, whose file nobody else may read: here the user's umask decides.
+    do {
+      path_ = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor_ < 0 && errno == EEXIST);
+    if (descriptor_ < 0) ThrowCannotWrite(shown_, errno);
+  }
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!committed_) ::unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+  void Write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) ThrowCannotWrite(shown_, errno);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void Commit() {
+    if (::fsync(descriptor_) != 0) ThrowCannotWrite(shown_, errno);
+    // Network file systems report a full disk only here.
+    const int closed = ::close(descriptor_);
+    descriptor_ = -1;
+    if (closed != 0) ThrowCannotWrite(shown_, errno);
+    if (std::rename(path_.c_str(), target_.c_str()) != 0) ThrowCannotWrite(shown_, errno);
+    committed_ = true;
+  }
+
+ private:
+  std::string target_, path_;
+  const std::string& shown_;
+  int descriptor_ = -1;
+  bool committed_ = false;
+};
+
+// Makes the rename itself durable. By now the file is whole and in place, so that a file system
+// which cannot do this is no reason to tell the caller that writing failed.
+void SyncFolder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  static_cast<void>(::fsync(descriptor));
+  ::close(descriptor);
+}
+
+}  // namespace
+
+void WriteFileAtomically(const std::string& path, std::span<const std::string_view> parts) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  fs::path target = path;
+  if (fs::is_symlink(target, problem)) {
+    target = fs::weakly_canonical(target, problem);
+    if (problem) ThrowError(path, ": cannot follow the link: ", problem.message());
+  }
+  struct stat old {};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) ThrowError(path, ": is a directory; name a file in it");
+  if (exists && !S_ISREG(old.st_mode)) {
+    ThrowError(path, ": is not a regular file and would be replaced; name another file");
+  }
+
+  TemporaryFile file(target.string(), path);
+  if (exists && ::fchmod(file.descriptor(), old.st_mode & 07777) != 0) {
+    ThrowCannotWrite(path, errno);
+  }
+  for (const std::string_view part : parts) file.Write(part);
+  file.Commit();
+  SyncFolder(target.has_parent_path() ? target.parent_path() : fs::path("."));
+}
+
+}  // namespace fathom

@@ -1,0 +1,193 @@
+#include "fathom/data/csv_row.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "fathom/base/error.h"
+#include "fathom/data/text.h"
+
+namespace fathom::internal {
+namespace {
+
+bool IsMissing(std::string_view text) {
+  constexpr std::string_view kWords[] = {"", "?", "na", "n/a", "#n/a", "nan", "-nan", "null"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+  });
+}
+
+enum class Number { kGood, kNotFinite, kNone };
+
+// The whole of `text`, which has no blanks around it.
+Number ParseNumber(std::string_view text, double* value) {
+  const char* begin = text.data();
+  const char* const end = begin + text.size();
+  if (begin != end && *begin == '+') {
+    ++begin;
+    if (begin != end && *begin == '-') return Number::kNone;
+  }
+  auto [stop, problem] = std::from_chars(begin, end, *value);
+  if (problem == std::errc::invalid_argument || stop != end) return Number::kNone;
+  if (problem == std::errc() && std::isfinite(*value)) return Number::kGood;
+  // Too large and too small are one error code; the wider exponent of long double tells them apart.
+  long double wide = 0;
+  const auto [wide_stop, wide_problem] = std::from_chars(begin, end, wide);
+  if (wide_problem != std::errc() || !(std::abs(wide) < 1)) return Number::kNotFinite;
+  *value = static_cast<double>(wide);
+  return Number::kGood;
+}
+
+// A decimal comma, or commas between thousands: digits around every comma.
+bool HasNumberWithComma(std::string_view text) {
+  std::string without(text);
+  std::replace(without.begin(), without.end(), ',', '0');
+  double ignored = 0;
+  return without != text && ParseNumber(without, &ignored) == Number::kGood;
+}
+
+Index CountFields(const char* begin, const char* end, char separator) {
+  Index count = 1;
+  for (const char* p = ReadField(begin, end, separator).next; p != end; ++count) {
+    p = ReadField(p + 1, end, separator).next;
+  }
+  return count;
+}
+
+[[noreturn]] void ThrowRagged(const CsvLayout& layout, Index line, Index found) {
+  const auto expected = static_cast<Index>(layout.names.size());
+  ThrowError(layout.source, ": line ", line, " has ", found, found == 1 ? " field" : " fields",
+             " but the header names ", expected, expected == 1 ? " column" : " columns",
+             "; give every line as many fields as the header",
+             found > expected ? ", and numbers a decimal point, not a comma" : "");
+}
+
+// Why a cell is none, or none that we take.
+[[noreturn]] void ThrowBadCell(const CsvLayout& layout, Index line, Index column,
+                               const CsvField& field, Number kind) {
+  const std::string place = layout.source + ": line " + std::to_string(line) + ", column " +
+                            Quoted(layout.names[column]) + ": ";
+  const std::string value = Quoted(field.text);
+  if (field.problem) ThrowError(place, field.problem, " in ", value, "; mend the quotes");
+  if (kind == Number::kNotFinite) {
+    ThrowError(place, value,
+               " is not a finite number; leave the cell empty if its value is unknown");
+  }
+  if (HasNumberWithComma(field.text)) {
+    ThrowError(place, value,
+               " has a comma in it; write a decimal point, and nothing between thousands");
+  }
+  if (field.text.find(';') != std::string_view::npos) {
+    ThrowError(place, value, " is not a number; separate fields by ',', not by ';'");
+  }
+  ThrowError(place, value, " is not a number; leave the cell empty if its value is unknown,",
+             " ignore the column, or replace its text by numbers");
+}
+
+// A cell that is not simply a number up to the separator. Returns where it ends.
+const char* ParseUnusualCell(const CsvLayout& layout, const char* line_begin, const char* cell,
+                             const char* end, Index line, Index column, double* value) {
+  const CsvField field = ReadField(cell, end, layout.separator);
+  if (!field.problem) {
+    if (IsMissing(field.text)) {
+      *value = std::numeric_limits<double>::quiet_NaN();
+      return field.next;
+    }
+    const Number kind = ParseNumber(field.text, value);
+    if (kind == Number::kGood) return field.next;
+    // In a line with too many or too few fields the wrong text is the lesser fault.
+    const Index found = CountFields(line_begin, end, layout.separator);
+    if (found != static_cast<Index>(layout.names.size())) ThrowRagged(layout, line, found);
+    ThrowBadCell(layout, line, column, field, kind);
+  }
+  ThrowBadCell(layout, line, column, field, Number::kNone);
+}
+
+[[noreturn]] void ThrowWrongCount(const CsvLayout& layout, const char* begin, const char* end,
+                                  Index line) {
+  if (std::all_of(begin, end, [&](char c) { return IsBlank(c, layout.separator); })) {
+    ThrowError(layout.source, ": line ", line, " is blank; delete it");
+  }
+  ThrowRagged(layout, line, CountFields(begin, end, layout.separator));
+}
+
+}  // namespace
+
+CsvField ReadField(const char* begin, const char* end, char separator) {
+  const auto skip_blanks = [&](const char* p) {
+    while (p != end && IsBlank(*p, separator)) ++p;
+    return p;
+  };
+  const auto is_end = [&](const char* p) { return p == end || *p == separator || *p == '\n'; };
+  CsvField field;
+  const char* p = skip_blanks(begin);
+  const char* first = p;
+  if (p != end && *p == '"') {
+    field.quoted = true;
+    first = ++p;
+    while (p != end && (*p != '"' || (p + 1 != end && p[1] == '"'))) p += *p == '"' ? 2 : 1;
+    if (p == end) {
+      field.problem = "a quote is never closed";
+      field.text = {first, static_cast<std::size_t>(end - first)};
+      field.next = end;
+      return field;
+    }
+    const char* last = p;
+    p = skip_blanks(p + 1);
+    if (!is_end(p)) {
+      field.problem = "text follows the closing quote";
+      while (!is_end(p)) ++p;
+      last = p;
+    }
+    field.text = {first, static_cast<std::size_t>(last - first)};
+  } else {
+    while (!is_end(p)) ++p;
+    field.text = {first, static_cast<std::size_t>(p - first)};
+  }
+  field.next = p;
+  const auto blank = [&](char c) { return IsBlank(c, separator) || c == '\n'; };
+  while (!field.text.empty() && blank(field.text.front())) field.text.remove_prefix(1);
+  while (!field.text.empty() && blank(field.text.back())) field.text.remove_suffix(1);
+  return field;
+}
+
+void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line,
+              double* row) {
+  const char separator = layout.separator;
+  const std::size_t columns = layout.names.size();
+  const char* p = begin;
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (c > 0) {
+      if (p == end) ThrowWrongCount(layout, begin, end, line);
+      ++p;
+    }
+    const Index destination = layout.destinations[c];
+    if (destination < 0) {
+      p = ReadField(p, end, separator).next;
+      continue;
+    }
+    const char* const cell = p;
+    while (p != end && IsBlank(*p, separator)) ++p;
+    double value = 0;
+    // The common cell, a plain number, is parsed without looking for its end first.
+    const auto [stop, problem] = std::from_chars(p, end, value);
+    p = stop;
+    while (p != end && IsBlank(*p, separator)) ++p;
+    if (problem != std::errc() || !std::isfinite(value) || (p != end && *p != separator)) {
+      p = ParseUnusualCell(layout, begin, cell, end, line, static_cast<Index>(c), &value);
+    }
+    row[destination] = value;
+  }
+  if (p != end) ThrowWrongCount(layout, begin, end, line);
+}
+
+bool IsNumber(std::string_view text) {
+  double ignored = 0;
+  return ParseNumber(text, &ignored) != Number::kNone && !IsMissing(text);
+}
+
+}  // namespace fathom::internal

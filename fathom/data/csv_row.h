@@ -1,0 +1,45 @@
+// One line of a CSV file: fields, quotes and numbers. Used by csv.cc only.
+#ifndef FATHOM_DATA_CSV_ROW_H_
+#define FATHOM_DATA_CSV_ROW_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fathom/base/types.h"
+
+namespace fathom::internal {
+
+struct CsvLayout {
+  std::string source;
+  char separator = ',';
+  std::vector<std::string> names;  // of all columns of the file
+  std::vector<Index>
+      destinations;  // [names]: the column of the table it goes to, or -1 if left out
+};
+
+// A blank that may surround a field; in tab-separated text a tab is none.
+inline bool IsBlank(char c, char separator) {
+  return (c == ' ' || c == '\t' || c == '\r') && c != separator;
+}
+
+struct CsvField {
+  std::string_view text;  // without surrounding blanks and quotes; doubled quotes are still doubled
+  const char* next = nullptr;  // at the separator, the newline or the end of the text
+  bool quoted = false;
+  const char* problem = nullptr;  // what is wrong with the quotes, if something is
+};
+
+// The field that starts at `begin` and ends before a separator, a newline or `end`. A quoted field
+// may contain all of these.
+CsvField ReadField(const char* begin, const char* end, char separator);
+
+// Parses [begin, end), one line without its newline, into row[0..]. Throws Error naming `line`.
+void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line, double* row);
+
+// Whether `text` is a number, as the body of a file may hold one.
+bool IsNumber(std::string_view text);
+
+}  // namespace fathom::internal
+
+#endif  // FATHOM_DATA_CSV_ROW_H_

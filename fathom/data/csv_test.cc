@@ -1,0 +1,299 @@
+#include "fathom/data/csv.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "fathom/base/random.h"
+#include "fathom/data/test_folder.h"
+
+namespace fathom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Table Parse(std::string_view text, const CsvOptions& options = {}) {
+  const TestFolder folder;
+  return ReadCsv(folder.Write("t.csv", text), options);
+}
+
+// The message without the folder's name.
+std::string Fault(std::string_view text) {
+  const std::string message = ErrorOf([&] { Parse(text); });
+  const std::size_t name = message.find("t.csv");
+  return name == std::string::npos ? message : message.substr(name);
+}
+
+void ExpectValues(const Table& table, const std::vector<std::vector<double>>& rows) {
+  ASSERT_EQ(table.values.rows(), static_cast<Index>(rows.size()));
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    ASSERT_EQ(table.values.cols(), static_cast<Index>(rows[n].size()));
+    for (std::size_t c = 0; c < rows[n].size(); ++c) {
+      const double value = table.values(static_cast<Index>(n), static_cast<Index>(c));
+      if (std::isnan(rows[n][c])) {
+        EXPECT_TRUE(std::isnan(value)) << n << "," << c;
+      } else {
+        EXPECT_EQ(value, rows[n][c]) << n << "," << c;
+      }
+    }
+  }
+}
+
+TEST(ReadCsv, ReadsNamesAndNumbers) {
+  const Table table = Parse("a,b\n1,-2.5\n3e2,.5\n");
+  EXPECT_THAT(table.columns, ElementsAre("a", "b"));
+  EXPECT_THAT(table.source, HasSubstr("t.csv"));
+  ExpectValues(table, {{1, -2.5}, {300, 0.5}});
+}
+
+TEST(ReadCsv, AcceptsTheUsualDialects) {
+  ExpectValues(Parse("a,b\r\n1,2\r\n3,4\r\n"), {{1, 2}, {3, 4}});
+  ExpectValues(Parse("a,b\n1,2\n3,4"), {{1, 2}, {3, 4}});
+  ExpectValues(Parse("a,b\n1,2\n\n \r\n\n"), {{1, 2}});
+  ExpectValues(Parse("a,b\n +1 ,\t2\n\"3\", \" +4 \" \n"), {{1, 2}, {3, 4}});
+  const Table bom = Parse(
+      "\xef\xbb\xbf"
+      "a,b\n1,2\n");
+  EXPECT_THAT(bom.columns, ElementsAre("a", "b"));
+  const Table tabs = Parse("a\tb\tc\n1\t\t3\n4\t5\t\n");
+  EXPECT_THAT(tabs.columns, ElementsAre("a", "b", "c"));
+  ExpectValues(tabs, {{1, kNaN, 3}, {4, 5, kNaN}});
+}
+
+TEST(ReadCsv, ReadsQuotedNames) {
+  const Table table = Parse("\"T, in C\",\"say \"\"x\"\"\", plain name ,\"two\nlines\"\n1,2,3,4\n");
+  EXPECT_THAT(table.columns, ElementsAre("T, in C", "say \"x\"", "plain name", "two\nlines"));
+  ExpectValues(table, {{1, 2, 3, 4}});
+}
+
+TEST(ReadCsv, KnowsTheWordsForMissing) {
+  const Table table = Parse("a,b\n,NA\nN/A,nan\nNaN,null\n?,\"\"\n , #N/A\n-nan,NULL\n1,2\n");
+  ASSERT_EQ(table.values.rows(), 7);
+  EXPECT_TRUE(table.values.topRows(6).array().isNaN().all());
+  EXPECT_EQ(table.values(6, 1), 2);
+}
+
+TEST(ReadCsv, TakesABlankLineInAOneColumnTableAsAMissingCell) {
+  ExpectValues(Parse("y\n\n1\n\n2\n\n\n"), {{kNaN}, {1}, {kNaN}, {2}});
+}
+
+TEST(ReadCsv, RoundsTinyNumbersToZeroAndKeepsDenormals) {
+  ExpectValues(Parse("a,b\n1e-400,5e-324\n-0.0,1.7976931348623157e308\n"),
+               {{0, 5e-324}, {0, 1.7976931348623157e308}});
+}
+
+TEST(ReadCsv, LeavesOutColumnsOnRequest) {
+  const std::string text = "id,x,when,y\n\"A, 7\",1,noon,2\nB8,3,\"dusk\",4\n";
+  const Table ignored = Parse(text, {.ignore = {"id", "3"}});
+  EXPECT_THAT(ignored.columns, ElementsAre("x", "y"));
+  ExpectValues(ignored, {{1, 2}, {3, 4}});
+  const Table only = Parse(text, {.only = {"y", "not there"}});
+  EXPECT_THAT(only.columns, ElementsAre("y"));
+  ExpectValues(only, {{2}, {4}});
+  EXPECT_THAT(ErrorOf([&] { Parse(text, {.ignore = {"idd"}}); }), HasSubstr("did you mean 'id'?"));
+}
+
+TEST(ReadCsv, NamesLineColumnAndValueOfAFault) {
+  EXPECT_THAT(Fault("age,b\n1,2\nabc,3\n"),
+              HasSubstr("t.csv: line 3, column 'age': 'abc' is not a number; "));
+  EXPECT_THAT(Fault("\"two\nlines\",b\n1,2\nx,3\n"), HasSubstr("line 4, column 'two?lines': 'x'"));
+  for (const char* const bad : {"+-1", "++1", "1 2", "0x10", "1e", "--1", "1;2", "nan(7)", "- 1"}) {
+    EXPECT_THAT(Fault("a,b\n1," + std::string(bad) + "\n"), HasSubstr("column 'b'")) << bad;
+  }
+}
+
+TEST(ReadCsv, RefusesInfiniteNumbers) {
+  for (const char* const bad : {"inf", "-INF", "Infinity", "1e999", "-1e400", "+inf"}) {
+    const std::string text = Fault("a\n1\n" + std::string(bad) + "\n");
+    EXPECT_THAT(text, HasSubstr("t.csv: line 3, column 'a': '" + std::string(bad) +
+                                "' is not a finite number"));
+  }
+}
+
+TEST(ReadCsv, CountsTheFieldsOfARaggedLine) {
+  EXPECT_THAT(Fault("a,b,c\n1,2,3\n1,2\n"),
+              HasSubstr("t.csv: line 3 has 2 fields but the header names 3 columns"));
+  EXPECT_THAT(Fault("a,b\n1,2,3,\"4,5\"\n"),
+              HasSubstr("line 2 has 4 fields but the header names 2"));
+  EXPECT_THAT(Fault("a,b\n1,2,\n"), HasSubstr("line 2 has 3 fields"));
+  EXPECT_THAT(Fault("a,b\nx,2,3\n"), HasSubstr("line 2 has 3 fields"));  // before the text in it
+  EXPECT_THAT(Fault("a,b\n1,2\n\n3,4\n"), HasSubstr("line 3 is blank"));
+}
+
+TEST(ReadCsv, RecognizesDecimalCommas) {
+  EXPECT_THAT(Fault("a,b\n1,\"3,5\"\n"), HasSubstr("'3,5' has a comma in it"));
+  EXPECT_THAT(Fault("a;b\n1,5;2\n"), HasSubstr("fields are separated by ';'"));
+  EXPECT_THAT(Fault("a,b\n1,\"x,5\"\n"), HasSubstr("'x,5' is not a number"));
+}
+
+TEST(ReadCsv, RefusesBrokenQuotes) {
+  EXPECT_THAT(Fault("a,b\n1,\"2\n3,4\n"), HasSubstr("line 2, column 'b': a quote is never closed"));
+  EXPECT_THAT(Fault("a,b\n1,\"2\"3\n"), HasSubstr("text follows the closing quote"));
+  EXPECT_THAT(Fault("a,\"b\n1,2\n"),
+              HasSubstr("line 1, name of column 2: a quote is never closed"));
+}
+
+TEST(ReadCsv, RefusesFilesThatAreNoTables) {
+  const TestFolder folder;
+  EXPECT_THAT(ErrorOf([&] { ReadCsv(folder.Path("none.csv")); }), HasSubstr("No such file"));
+  EXPECT_THAT(ErrorOf([&] { ReadCsv(folder.Path("")); }), HasSubstr("is a directory"));
+  EXPECT_THAT(Fault(""), HasSubstr("t.csv: is empty"));
+  EXPECT_THAT(Fault("\n \n"), HasSubstr("is empty"));
+  EXPECT_THAT(Fault("\xef\xbb\xbf"), HasSubstr("is empty"));
+  EXPECT_THAT(Fault("a,b\n"), HasSubstr("has a header but no rows"));
+  EXPECT_THAT(Fault("a,b"), HasSubstr("has a header but no rows"));
+  EXPECT_THAT(Fault("\na,b\n1,2\n"), HasSubstr("line 1 is blank"));
+  EXPECT_THAT(Fault(std::string_view("a,b\n1,\0\n", 8)), HasSubstr("is not a text file"));
+  EXPECT_THAT(Fault("\x1f\x8b\x08"), HasSubstr("is compressed"));
+  EXPECT_THAT(Fault(std::string_view("\xff\xfe"
+                                     "a\0",
+                                     4)),
+              HasSubstr("UTF-16"));
+  EXPECT_THAT(Fault("a,b\r1,2\r"), HasSubstr("carriage return"));
+}
+
+TEST(ReadCsv, RefusesUnusableHeaders) {
+  EXPECT_THAT(Fault("1,2.5\n3,4\n"),
+              HasSubstr("has no header row: the first line holds only numbers"));
+  EXPECT_THAT(Fault("a,b,a\n1,2,3\n"), HasSubstr("columns 1 and 3 are both called 'a'"));
+  EXPECT_THAT(Fault(",b\n1,2\n"), HasSubstr("column 1 has no name"));
+  EXPECT_THAT(Fault("gr\xf6sse,b\n1,2\n"), HasSubstr("the name of column 1 is not UTF-8"));
+}
+
+TEST(ReadCsv, SmallFileOfManyColumnsAndLinesNeedsNoHugeMatrix) {
+  std::string text = "c0";
+  for (int c = 1; c < 30000; ++c) text += ",c" + std::to_string(c);
+  text += '\n';
+  for (int n = 0; n < 3000000; ++n) text += "1\n";  // as a matrix it would take 720 GB
+  EXPECT_THAT(Fault(text), HasSubstr("line 2 has 1 field but the header names 30000 columns"));
+}
+
+// Several pieces of a megabyte each.
+std::string LargeText(Index rows, std::vector<double>* values) {
+  RandomStream stream(9);
+  std::string text = "a,b,c\n";
+  char digits[32];
+  for (Index i = 0; i < 3 * rows; ++i) {
+    const double value = stream.Normal() * std::exp(20 * stream.Normal());
+    values->push_back(value);
+    text.append(digits, std::to_chars(digits, digits + 32, value).ptr);
+    text += i % 3 == 2 ? '\n' : ',';
+  }
+  return text;
+}
+
+TEST(ReadCsv, GivesTheSameBitsForAnyNumberOfThreads) {
+  std::vector<double> values;
+  const TestFolder folder;
+  const std::string path = folder.Write("large.csv", LargeText(100000, &values));
+  ASSERT_GT(std::filesystem::file_size(path), 5u << 20);
+  for (const int threads : {1, 2, 7}) {
+    const Table table = ReadCsv(path, threads);
+    ASSERT_EQ(table.values.rows(), 100000);
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), table.values.data())) << threads;
+  }
+}
+
+TEST(ReadCsv, ReportsTheFirstFaultInTheFileForAnyNumberOfThreads) {
+  std::vector<double> values;
+  std::string text = LargeText(100000, &values);
+  // A fault in every piece after the first; the line of the first one is counted here.
+  const std::size_t first = text.find('\n', 3 << 19) + 1;
+  for (std::size_t at = first; at < text.size(); at = text.find('\n', at + (1 << 19)) + 1) {
+    text[at] = 'x';
+    if (text.find('\n', at + (1 << 19)) == std::string::npos) break;
+  }
+  const auto line =
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(first), '\n');
+  const TestFolder folder;
+  const std::string path = folder.Write("large.csv", text);
+  for (const int threads : {1, 2, 7}) {
+    EXPECT_THAT(ErrorOf([&] { ReadCsv(path, threads); }),
+                HasSubstr("line " + std::to_string(line) + ", column 'a': 'x"));
+  }
+}
+
+TEST(ReadCsv, ReadsStandardInput) {
+  const TestFolder folder;
+  const std::string path = folder.Write("in.csv", "a,b\n1,2\n3,x\n");
+  const int saved = ::dup(STDIN_FILENO);
+  const int file = ::open(path.c_str(), O_RDONLY);
+  ::dup2(file, STDIN_FILENO);
+  EXPECT_THAT(ErrorOf([] { ReadCsv("-"); }), HasSubstr("standard input: line 3, column 'b'"));
+  ::lseek(STDIN_FILENO, 0, SEEK_SET);
+  const Table table = ReadCsv("-", {.ignore = {"b"}});
+  ExpectValues(table, {{1}, {3}});
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  ::close(file);
+}
+
+TEST(ReadCsv, ReadsAPipe) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string text = "a,b\n1,2\n";
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  ExpectValues(ReadCsv("/dev/fd/" + std::to_string(ends[0])), {{1, 2}});
+  ::close(ends[0]);
+}
+
+RC_GTEST_PROP(WriteCsv, ReadsBackAsTheSameBits, ()) {
+  const auto rows = *rc::gen::inRange<Index>(1, 6), cols = *rc::gen::inRange<Index>(1, 5);
+  Matrix values(rows, cols);
+  for (Index i = 0; i < values.size(); ++i) {
+    const double value = std::bit_cast<double>(*rc::gen::arbitrary<std::uint64_t>());
+    values.data()[i] = std::isinf(value) ? 0 : value;
+  }
+  std::vector<std::string> names;
+  for (Index c = 0; c < cols; ++c) names.push_back("x, \"" + std::to_string(c) + "\"");
+  std::ostringstream out;
+  WriteCsv(out, names, values);
+  const Table table = Parse(out.str());
+  RC_ASSERT(table.columns == names);
+  RC_ASSERT(table.values.rows() == rows);
+  for (Index i = 0; i < values.size(); ++i) {
+    const double value = values.data()[i], read = table.values.data()[i];
+    RC_ASSERT((std::isnan(value) && std::isnan(read)) ||
+              std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(read));
+  }
+}
+
+RC_GTEST_PROP(ReadCsv, EndsWithATableOrAnErrorOnAnyText, ()) {
+  const auto text = *rc::gen::container<std::string>(
+      rc::gen::elementOf(std::string("a,,,\"\"\n\n\r19.-+e;N \t\xe4")));
+  try {
+    const Table table = Parse("a,b\n" + text);
+    RC_ASSERT(table.values.cols() == 2);
+  } catch (const Error& error) {
+    RC_ASSERT(std::string(error.what()).find('\n') == std::string::npos);
+  }
+}
+
+TEST(WriteCsv, WritesShortestDigits) {
+  Matrix values(2, 2);
+  values << 0.1, 1e300, kNaN, -3;
+  std::ostringstream out;
+  WriteCsv(out, {"a", "b,c"}, values);
+  EXPECT_EQ(out.str(), "a,\"b,c\"\n0.1,1e+300\nNaN,-3\n");
+}
+
+TEST(WriteCsv, ReportsAFailedStream) {
+  std::ofstream full("/dev/full");
+  EXPECT_THAT(ErrorOf([&] { WriteCsv(full, {"a"}, Matrix::Ones(9, 1)); }),
+              HasSubstr("cannot write"));
+}
+
+}  // namespace
+}  // namespace fathom

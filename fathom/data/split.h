@@ -1,0 +1,29 @@
+// Random partitions of row numbers.
+#ifndef FATHOM_DATA_SPLIT_H_
+#define FATHOM_DATA_SPLIT_H_
+
+#include <vector>
+
+#include "fathom/base/random.h"
+#include "fathom/base/types.h"
+
+namespace fathom {
+
+// Together every row once; each list ascends, so that rows are read in the order of memory.
+struct Split {
+  std::vector<Index> train;
+  std::vector<Index> held_out;
+};
+
+// Holds out round(fraction * rows) rows, but at least one, and leaves at least one for training.
+// fraction in [0, 1); 0 holds out none. Throws Error if the fraction is not in range or there are
+// too few rows to split.
+Split RandomSplit(Index rows, double fraction, RandomStream* stream);
+
+// `folds` splits whose held-out lists partition the rows, in sizes that differ by at most one.
+// Throws Error unless 2 <= folds <= rows.
+std::vector<Split> KFold(Index rows, Index folds, RandomStream* stream);
+
+}  // namespace fathom
+
+#endif  // FATHOM_DATA_SPLIT_H_

@@ -1,0 +1,80 @@
+#include "fathom/data/standardize.h"
+
+#include <cmath>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+Scaler FitScaler(const Matrix& values) {
+  const Index columns = values.cols();
+  // long double for its range: the square of 1e200 overflows a double.
+  using Wide = Eigen::Array<long double, 1, Eigen::Dynamic>;
+  // Sums of differences from the first number of each column: exact zeros if the column is
+  // constant.
+  Wide first = Wide::Zero(columns), sum = Wide::Zero(columns), squares = Wide::Zero(columns);
+  Eigen::Array<Index, 1, Eigen::Dynamic> count = decltype(count)::Zero(columns);
+  for (Index n = 0; n < values.rows(); ++n) {
+    for (Index c = 0; c < columns; ++c) {
+      const double value = values(n, c);
+      if (std::isnan(value)) continue;
+      if (count[c] == 0) first[c] = value;
+      sum[c] += value - first[c];
+      ++count[c];
+    }
+  }
+  const Wide mean = first + sum / count.max(1).cast<long double>();
+  for (Index n = 0; n < values.rows(); ++n) {
+    for (Index c = 0; c < columns; ++c) {
+      const long double difference = values(n, c) - mean[c];
+      if (!std::isnan(difference)) squares[c] += difference * difference;
+    }
+  }
+
+  Scaler scaler;
+  scaler.mean = mean.cast<double>().matrix().transpose();
+  scaler.scale =
+      (squares / count.max(1).cast<long double>()).sqrt().cast<double>().matrix().transpose();
+  scaler.missing_var = Vector::Ones(columns);
+  for (Index c = 0; c < columns; ++c) {
+    if (scaler.scale[c] > 0) continue;
+    scaler.scale[c] = 1;
+    scaler.missing_var[c] = 0;
+  }
+  return scaler;
+}
+
+Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs) {
+  FATHOM_CHECK(inputs.cols() == scaler.mean.size());
+  Moments out(inputs.rows(), inputs.cols());
+  for (Index n = 0; n < inputs.rows(); ++n) {
+    for (Index c = 0; c < inputs.cols(); ++c) {
+      const bool missing = std::isnan(inputs.mean(n, c));
+      const double scale = scaler.scale[c];
+      out.mean(n, c) = missing ? 0 : (inputs.mean(n, c) - scaler.mean[c]) / scale;
+      // Divided twice: the square of a tiny scale would be 0.
+      out.var(n, c) = missing ? scaler.missing_var[c] : inputs.var(n, c) / scale / scale;
+    }
+  }
+  return out;
+}
+
+Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets) {
+  FATHOM_CHECK(targets.cols() == scaler.mean.size());
+  return (targets.rowwise() - scaler.mean.transpose()).array().rowwise() /
+         scaler.scale.transpose().array();
+}
+
+Prediction Unscale(const Scaler& scaler, Prediction prediction) {
+  for (Moments& component : prediction.components) {
+    FATHOM_CHECK(component.cols() == scaler.mean.size());
+    const auto scale = scaler.scale.transpose().array();
+    component.mean.array().rowwise() *= scale;
+    component.mean.rowwise() += scaler.mean.transpose();
+    component.var.array().rowwise() *= scale;
+    component.var.array().rowwise() *= scale;
+  }
+  return prediction;
+}
+
+}  // namespace fathom
