@@ -162,8 +162,8 @@ void ParseLines(const CsvLayout& layout, std::string_view piece, Index line, dou
   }
 }
 
-Matrix ReadBody(const CsvLayout& layout, std::string_view body, Index first_line, Index columns,
-                int threads) {
+Matrix ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view body,
+                Index first_line, Index columns, int threads) {
   const std::vector<std::size_t> cuts = CutAtLines(body);
   const auto pieces = static_cast<Index>(cuts.size()) - 1;
   const auto piece = [&](Index k) { return body.substr(cuts[k], cuts[k + 1] - cuts[k]); };
@@ -174,6 +174,7 @@ Matrix ReadBody(const CsvLayout& layout, std::string_view body, Index first_line
     const std::string_view text = piece(k);
     RefuseNul(layout.source, text);
     first_row[k + 1] = std::count(text.begin(), text.end(), '\n');
+    file.Release(text);
   });
   first_row[pieces] += 1;  // the last line, whose newline was cut off with the blank end
   for (Index k = 0; k < pieces; ++k) first_row[k + 1] += first_row[k];
@@ -189,6 +190,7 @@ Matrix ReadBody(const CsvLayout& layout, std::string_view body, Index first_line
   pool.Run(pieces, [&](Index k) {
     ParseLines(layout, piece(k), first_line + first_row[k], values.data() + first_row[k] * columns,
                columns);
+    file.Release(piece(k));
   });
   return values;
 }
@@ -228,8 +230,8 @@ Table ReadCsv(const std::string& path, const CsvOptions& options) {
   if (text.empty()) ThrowError(layout.source, ": has a header but no rows; add rows of numbers");
   Table table;
   table.columns = ChooseColumns(options, &layout);
-  table.values = ReadBody(layout, text, header_lines + 1, static_cast<Index>(table.columns.size()),
-                          options.threads);
+  table.values = ReadBody(file, layout, text, header_lines + 1,
+                          static_cast<Index>(table.columns.size()), options.threads);
   table.source = std::move(layout.source);
   return table;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "fathom/base/error.h"
@@ -31,6 +32,15 @@ FileBytes::FileBytes(const std::string& path) : name_(path == "-" ? "standard in
 
 FileBytes::~FileBytes() {
   if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
+}
+
+void FileBytes::Release(std::string_view part) const {
+  if (mapping_ == nullptr) return;
+  // Whole pages inside the part only: its neighbours may be in use.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 void FileBytes::Load(int descriptor) {

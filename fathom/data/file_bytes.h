@@ -20,6 +20,9 @@ class FileBytes {
   FileBytes& operator=(const FileBytes&) = delete;
 
   std::string_view bytes() const { return bytes_; }
+  // Gives back the memory behind `part`, for a reader that has passed it; it can still be read, at
+  // a cost.
+  void Release(std::string_view part) const;
   // The path, or "standard input": how messages call the file.
   const std::string& name() const { return name_; }
 

@@ -7,19 +7,19 @@
 
 namespace fathom {
 
-// Means over all cells (rows times outputs), in the units of the targets, unless said otherwise. u
-// = F(y) is the probability integral transform: the predictive cdf at the target.
+// Means over all cells (rows times outputs), in the units of the targets, unless said otherwise.
+// u = F(y) is the probability integral transform: the predictive cdf at the target.
 struct Scores {
   double rmse = 0;  // root of the mean of (y - predictive mean)^2
   double mae = 0;   // mean of |y - predictive mean|
-  double mean_log_likelihood =
-      0;                   // mean over rows of log p(y), jointly over outputs; larger is better
+  // Mean over rows of log p(y), jointly over outputs; larger is better.
+  double mean_log_likelihood = 0;
   double crps = 0;         // continuous ranked probability score, integral of (F(t) - 1[t >= y])^2
   double coverage_50 = 0;  // share of cells in the central 50 % interval: |2u - 1| <= 0.5
   double coverage_90 = 0;  // |2u - 1| <= 0.9
   double coverage_95 = 0;  // |2u - 1| <= 0.95
-  double calibration_error =
-      0;                 // mean of |p - coverage of the central p interval|, p = 0.05, ..., 0.95
+  // Mean of |p - coverage of the central p interval| over p = 0.05, 0.10, ..., 0.95.
+  double calibration_error = 0;
   double sharpness = 0;  // mean predictive standard deviation; smaller is better if calibrated
   // Gneiting and Raftery 2007, of the central interval [l, h] with alpha = 0.05:
   // (h - l) + 2/alpha max(l - y, 0) + 2/alpha max(y - h, 0)
