@@ -1,0 +1,67 @@
+#include <numeric>
+
+#include "fathom/base/error.h"
+#include "fathom/fit/model.h"
+#include "fathom/inference/aep_energy.h"
+
+namespace fathom {
+
+namespace {
+
+void CheckDataset(const Dataset& dataset) {
+  if (dataset.rows() == 0) ThrowError(dataset.source, ": no rows to train on");
+  if (dataset.inputs.cols() == 0) ThrowError(dataset.source, ": no input columns");
+  if (dataset.targets.cols() == 0) ThrowError(dataset.source, ": no target column");
+  if (!dataset.targets.allFinite()) ThrowError(dataset.source, ": a target is not a finite number");
+}
+
+std::vector<Index> AllRows(Index rows) {
+  std::vector<Index> all(rows);
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+}  // namespace
+
+Model Fit(const Dataset& dataset, const Recipe& recipe, const ProgressCallback& callback) {
+  CheckRecipe(recipe);
+  CheckDataset(dataset);
+  Model model;
+  model.recipe = recipe;
+  model.input_names = dataset.input_names;
+  model.target_names = dataset.target_names;
+  model.input_scaler = FitScaler(dataset.inputs.mean);
+  model.target_scaler = FitScaler(dataset.targets);
+  const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
+  const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
+
+  const ThreadPool pool(recipe.threads);
+  InitializeOptions start = recipe.start;
+  start.seed = recipe.seed;
+  model.network = Initialize(recipe.architecture, start, x.mean, y.cols());
+  const AepEnergy energy(model.network, x, y,
+                         {.alpha = recipe.alpha, .noise_floor = recipe.noise_floor}, pool);
+  MinimizeOptions optimizer = recipe.optimizer;
+  optimizer.seed = recipe.seed;
+  MinimizeState state(Pack(model.network, energy.packing()));
+  const Summary run = Minimize(energy, optimizer, callback, &state);
+  if (run.reason == StopReason::kNumericalFailure && run.steps == 0)
+    throw NumericalError(run.message);
+
+  Unpack(state.parameters, energy.packing(), &model.network);
+  const EnergyParts end = energy.Energy(model.network, AllRows(x.rows()), nullptr);
+  const auto rows = static_cast<double>(x.rows());
+  model.summary = {x.rows(),  end.F / rows,   run.reason,  run.message,
+                   run.steps, run.recoveries, run.seconds, end.largest_jitter};
+  return model;
+}
+
+ModelPredictor::ModelPredictor(Model model, int threads)
+    : model_(std::move(model)), pool_(threads), predictor_(model_.network, pool_) {}
+
+Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
+  return Unscale(model_.target_scaler,
+                 predictor_.Predict(StandardizeInputs(model_.input_scaler, inputs), options));
+}
+
+}  // namespace fathom

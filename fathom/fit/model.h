@@ -1,0 +1,65 @@
+// A trained model as a user has it: the deep GP with everything needed to predict in the units of
+// the file.
+#ifndef FATHOM_FIT_MODEL_H_
+#define FATHOM_FIT_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fathom/data/dataset.h"
+#include "fathom/data/standardize.h"
+#include "fathom/fit/recipe.h"
+#include "fathom/inference/predict.h"
+
+namespace fathom {
+
+struct TrainingSummary {
+  Index rows = 0;
+  double energy_per_row = 0;  // of the whole table, at the end
+  StopReason reason = StopReason::kFinished;
+  std::string message;
+  Index steps = 0;
+  int recoveries = 0;
+  double seconds = 0;
+  double largest_jitter = 0;
+};
+
+struct Model {
+  DeepGp network;
+  Scaler input_scaler, target_scaler;
+  std::vector<std::string> input_names, target_names;
+  Recipe recipe;
+  TrainingSummary summary;
+};
+
+// Fits a deep GP to a dataset. The callback may be null; returning false ends the training with
+// what has been reached. Throws Error for data or options that cannot be used, NumericalError if no
+// step could be computed.
+Model Fit(const Dataset& dataset, const Recipe& recipe, const ProgressCallback& callback = nullptr);
+
+// A model made ready to predict: conditioning costs O(M^3) once. Rows are in the units of the file,
+// missing cells allowed.
+class ModelPredictor {
+ public:
+  explicit ModelPredictor(Model model, int threads = 0);
+
+  const Model& model() const { return model_; }
+  // Columns as in model().input_names. Of y in the units of the file (of f with options.latent).
+  Prediction Predict(const Moments& inputs, const PredictOptions& options = {}) const;
+
+ private:
+  Model model_;
+  ThreadPool pool_;
+  Predictor predictor_;
+};
+
+// safetensors with the description of the model in its metadata. Save is all or nothing;
+// Load(Save(m)) predicts the same bits. Load throws Error with file and reason for anything that is
+// not a whole, consistent model of a known version.
+void SaveModel(const Model& model, const std::string& path);
+Model LoadModel(const std::string& path);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_MODEL_H_

@@ -1,0 +1,32 @@
+#include "fathom/fit/recipe.h"
+
+#include <cmath>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+void CheckRecipe(const Recipe& recipe) {
+  const Architecture& architecture = recipe.architecture;
+  Require(!architecture.inducing.empty(), "inducing", "a list of at least one number", "empty");
+  for (const Index width : architecture.hidden) {
+    Require(width >= 1 && width <= 1000, "hidden",
+            "a list of widths from 1 to 1000 (or 0 alone: no hidden layer)", width);
+  }
+  for (const Index M : architecture.inducing)
+    Require(M >= 1 && M <= 10000, "inducing", "from 1 to 10000", M);
+  Require(architecture.inducing.size() <= architecture.hidden.size() + 1, "inducing",
+          "at most one number per layer", architecture.inducing.size());
+  Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
+  Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
+          recipe.noise_floor);
+  Require(recipe.optimizer.steps >= 0, "steps", "at least 0", recipe.optimizer.steps);
+  Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);
+  Require(recipe.optimizer.learning_rate > 0 && recipe.optimizer.learning_rate <= 10,
+          "learning rate", "positive and at most 10", recipe.optimizer.learning_rate);
+  Require(recipe.threads >= 0, "threads", "at least 0 (0 = all cores)", recipe.threads);
+  Require(!architecture.site_form || recipe.start.start == Start::kPaper, "start",
+          "'paper' with the site form", "'principal'");
+}
+
+}  // namespace fathom
