@@ -150,13 +150,14 @@ void Network::ResetSums(Sums* sums) const {
   sums->likelihood.setZero(model_->likelihood_parameters.size());
 }
 
-void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool,
-                     DeepGp* gradient) const {
+void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) {
   const auto finish = [&](Index job) {
     const auto [l, d] = flat_[job];
+    const GpLayer& layer = model_->layers[l];
     SparseGp& d_gp = gradient->layers[l].gps[d];
-    d_gp = model_->layers[l].gps[d].ZeroLike();
-    Conditioned d_cavity;
+    PreparedGp& prepared = gps_[l][d];
+    Conditioned& d_cavity = prepared.d_cavity;
+    d_gp.SetZero();
     d_cavity.SetZero(d_gp.num_inducing());
     projections_[l][d]->Finish(sums.functions[l][d].data(),
                                {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
@@ -164,7 +165,7 @@ void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool,
     d_gp.Z *= scale;
     d_cavity.a *= scale;
     d_cavity.S *= scale;
-    PrepareBackward(model_->layers[l].gps[d], cavity_, gps_[l][d], d_cavity, &d_gp);
+    PrepareBackward(layer.gps[d], cavity_, &prepared, &d_gp);
   };
   pool.Run(static_cast<Index>(flat_.size()), finish);
   for (std::size_t l = 0; l < gradient->layers.size(); ++l) {

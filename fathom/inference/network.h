@@ -56,9 +56,9 @@ class Network {
                 Moments* d_below) const;
   void ResetSums(Sums* sums) const;
 
-  // Gradient of FactorEnergy() + scale * (what the sums stand for), written to *gradient, a DeepGp
-  // of the model's shape.
-  void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) const;
+  // Once per Prepare. Gradient of FactorEnergy() + scale * (what the sums stand for), written to
+  // *gradient, a DeepGp of the model's shape.
+  void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient);
 
  private:
   const DeepGp* model_ = nullptr;

@@ -1,6 +1,9 @@
 #include "fathom/kernel/se_ard.h"
 
+#include <cmath>
+
 #include "fathom/base/error.h"
+#include "fathom/kernel/se_ard_loops.h"
 #include "fathom/kernel/se_ard_projection.h"
 
 namespace fathom {
@@ -12,15 +15,26 @@ std::vector<Kernel::Block> SeArd::Blocks(Index input_dim) const {
 void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
   const Index M = Z.rows();
   FATHOM_CHECK(theta.size() == Z.cols() + 1);
-  const Matrix scaled = Z * theta.tail(Z.cols()).cwiseInverse().asDiagonal();
+  // Row i against all: the same loop as for data, on lengthscale-scaled coordinates.
+  const Index D = Z.cols();
+  const Index padded = PaddedSize(M);
+  thread_local AlignedBuffer scaled, transposed, offset, rows;
+  scaled.resize(static_cast<std::size_t>(M * D));
+  transposed.assign(static_cast<std::size_t>(D * padded), 0.0);
+  offset.assign(static_cast<std::size_t>(M), std::log(theta[0]));
+  rows.resize(static_cast<std::size_t>(M * padded));
+  for (Index i = 0; i < M; ++i) {
+    for (Index q = 0; q < D; ++q) {
+      scaled[i * D + q] = Z(i, q) / theta[1 + q];
+      transposed[q * padded + i] = scaled[i * D + q];
+    }
+  }
+  se_ard::GaussianRows(M, D, M, offset.data(), scaled.data(), nullptr, transposed.data(),
+                       rows.data());
   K->resize(M, M);
   for (Index i = 0; i < M; ++i) {
+    for (Index j = 0; j < M; ++j) (*K)(i, j) = rows[i * padded + j];
     (*K)(i, i) = theta[0];
-    for (Index j = 0; j < i; ++j) {
-      const double k = theta[0] * std::exp(-0.5 * (scaled.row(i) - scaled.row(j)).squaredNorm());
-      (*K)(i, j) = k;
-      (*K)(j, i) = k;
-    }
   }
 }
 

@@ -32,7 +32,7 @@ void CheckArray(const ParameterArray& array) {
 DeepGp DeepGp::ZeroLike() const {
   DeepGp zero = *this;
   for (GpLayer& layer : zero.layers) {
-    for (SparseGp& gp : layer.gps) gp = gp.ZeroLike();
+    for (SparseGp& gp : layer.gps) gp.SetZero();
     layer.noise_variance.setZero();
   }
   zero.likelihood_parameters.setZero();

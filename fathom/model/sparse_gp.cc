@@ -8,14 +8,11 @@ namespace fathom {
 namespace {
 
 // L^-1 of K with its diagonal raised; the jitter that did it.
-double FactorGram(const Matrix& K, double jitter, Matrix* L_inverse) {
+double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse) {
   for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
-    *L_inverse = K;
-    L_inverse->diagonal() *= 1 + tried;
-    if (CholeskyInPlace(L_inverse)) {
-      InvertLowerInPlace(L_inverse);
-      return tried;
-    }
+    *scratch = K;
+    scratch->diagonal() *= 1 + tried;
+    if (CholeskyWithInverse(scratch, L_inverse)) return tried;
   }
   throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
 }
@@ -28,8 +25,8 @@ Conditioned PhiOnly(Index M, double d_phi) {
 }
 
 void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, PreparedGp* out) {
-  out->jitter = FactorGram(out->K, jitter, &out->L_inverse);
-  out->cavity = Condition(q, out->L_inverse, cavity.scale(), &out->whitened);
+  out->jitter = FactorGram(out->K, jitter, &out->whitened.scratch1, &out->L_inverse);
+  Condition(q, out->L_inverse, cavity.scale(), &out->whitened, &out->cavity);
   out->energy = cavity.alpha == 0 ? NegativeKl(q)
                                   : (1 - cavity.N / cavity.alpha) * LogPartition(q) +
                                         cavity.N / cavity.alpha * out->cavity.phi;
@@ -47,47 +44,48 @@ void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, Prepar
                 cavity.N / cavity.alpha * out->cavity.phi;
 }
 
-void BackwardForm(const Whitened& q, const Cavity& cavity, const PreparedGp& prepared,
-                  Conditioned d_cavity, Whitened* d_q, Matrix* dK) {
+void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared, Whitened* d_q) {
   if (cavity.alpha == 0) {
-    d_cavity.phi = 0;
+    prepared->d_cavity.phi = 0;
     NegativeKlBackward(q, d_q);
   } else {
-    d_cavity.phi = cavity.N / cavity.alpha;
+    prepared->d_cavity.phi = cavity.N / cavity.alpha;
     LogPartitionBackward(q, 1 - cavity.N / cavity.alpha, d_q);
   }
-  Matrix phi_argument = Matrix::Zero(dK->rows(), dK->cols());
-  ConditionBackward(q, prepared.L_inverse, prepared.whitened, d_cavity, d_q, &phi_argument);
-  Matrix d_jittered = CholeskyBackward(prepared.L_inverse, phi_argument);
-  d_jittered.diagonal() *= 1 + prepared.jitter;
-  *dK += d_jittered;
+  ConditionBackward(q, prepared->L_inverse, prepared->d_cavity, &prepared->whitened, d_q,
+                    &prepared->dK);
+  CholeskyBackwardInPlace(prepared->L_inverse, &prepared->dK, &prepared->whitened.scratch1);
+  prepared->dK.diagonal() *= 1 + prepared->jitter;
 }
 
-void BackwardForm(const Sites& q, const Cavity& cavity, const PreparedGp& prepared,
-                  Conditioned d_cavity, Sites* d_q, Matrix* dK) {
-  const Index M = prepared.K.rows();
+void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Sites* d_q) {
+  const Index M = prepared->K.rows();
+  const Matrix& K = prepared->K;
+  Matrix& dK = prepared->dK;
+  dK.setZero(M, M);
   if (cavity.alpha == 0) {
-    d_cavity.phi = 0;
-    NegativeKlBackward(q, prepared.K, prepared.cavity, prepared.sites, &d_cavity, d_q, dK);
+    prepared->d_cavity.phi = 0;
+    NegativeKlBackward(q, K, prepared->cavity, prepared->sites, &prepared->d_cavity, d_q, &dK);
   } else {
-    d_cavity.phi = cavity.N / cavity.alpha;
-    ConditionBackward(q, prepared.K, prepared.posterior, prepared.sites_posterior,
-                      PhiOnly(M, 1 - cavity.N / cavity.alpha), d_q, dK);
+    prepared->d_cavity.phi = cavity.N / cavity.alpha;
+    ConditionBackward(q, K, prepared->posterior, prepared->sites_posterior,
+                      PhiOnly(M, 1 - cavity.N / cavity.alpha), d_q, &dK);
   }
-  ConditionBackward(q, prepared.K, prepared.cavity, prepared.sites, d_cavity, d_q, dK);
+  ConditionBackward(q, K, prepared->cavity, prepared->sites, prepared->d_cavity, d_q, &dK);
 }
 
 }  // namespace
 
-SparseGp SparseGp::ZeroLike() const {
-  SparseGp zero{kernel, Vector::Zero(theta.size()), Matrix::Zero(Z.rows(), Z.cols()), {}};
-  const Index M = num_inducing();
-  if (std::holds_alternative<Sites>(posterior)) {
-    zero.posterior = Sites{Vector::Zero(M), Matrix::Zero(M, M)};
+void SparseGp::SetZero() {
+  theta.setZero();
+  Z.setZero();
+  if (auto* sites = std::get_if<Sites>(&posterior)) {
+    sites->h.setZero();
+    sites->R.setZero();
   } else {
-    zero.posterior = Whitened{Vector::Zero(M), Matrix::Zero(M, M)};
+    std::get<Whitened>(posterior).mu.setZero();
+    std::get<Whitened>(posterior).Delta.setZero();
   }
-  return zero;
 }
 
 void Prepare(const SparseGp& gp, const Cavity& cavity, double jitter, PreparedGp* out) {
@@ -95,16 +93,15 @@ void Prepare(const SparseGp& gp, const Cavity& cavity, double jitter, PreparedGp
   std::visit([&](const auto& q) { PrepareForm(q, cavity, jitter, out); }, gp.posterior);
 }
 
-void PrepareBackward(const SparseGp& gp, const Cavity& cavity, const PreparedGp& prepared,
-                     const Conditioned& d_cavity, SparseGp* d_gp) {
-  Matrix dK = Matrix::Zero(prepared.K.rows(), prepared.K.cols());
+void PrepareBackward(const SparseGp& gp, const Cavity& cavity, PreparedGp* prepared,
+                     SparseGp* d_gp) {
   std::visit(
       [&](const auto& q) {
         using Form = std::decay_t<decltype(q)>;
-        BackwardForm(q, cavity, prepared, d_cavity, &std::get<Form>(d_gp->posterior), &dK);
+        BackwardForm(q, cavity, prepared, &std::get<Form>(d_gp->posterior));
       },
       gp.posterior);
-  gp.kernel->GramBackward(gp.theta, gp.Z, prepared.K, dK, &d_gp->theta, &d_gp->Z);
+  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, &d_gp->theta, &d_gp->Z);
 }
 
 Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {

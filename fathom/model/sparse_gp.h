@@ -23,8 +23,7 @@ struct SparseGp {
 
   Index num_inducing() const { return Z.rows(); }
   Index input_dim() const { return Z.cols(); }
-  // The same shapes, all zero.
-  SparseGp ZeroLike() const;
+  void SetZero();  // all numbers; the shapes stay
 };
 
 // How a step looks at a posterior. alpha is the power of EP (0: the variational limit), N the
@@ -54,14 +53,17 @@ struct PreparedGp {
   SitesTape sites;        // site form: of the cavity
   Conditioned posterior;  // site form: at c = 1
   SitesTape sites_posterior;
+
+  Conditioned d_cavity;  // for the backward pass: what came back from the rows
+  Matrix dK;
 };
 
 // `jitter` is the first one tried. Throws NumericalError if the numbers are not finite.
 void Prepare(const SparseGp& gp, const Cavity& cavity, double jitter, PreparedGp* out);
-// The gradient of `energy` plus what came back from the rows as d_cavity.a and d_cavity.S (phi is
-// ignored), added to *d_gp.
-void PrepareBackward(const SparseGp& gp, const Cavity& cavity, const PreparedGp& prepared,
-                     const Conditioned& d_cavity, SparseGp* d_gp);
+// The gradient of `energy` plus what came back from the rows as prepared->d_cavity.a and .S, added
+// to *d_gp. Consumes the tapes in *prepared.
+void PrepareBackward(const SparseGp& gp, const Cavity& cavity, PreparedGp* prepared,
+                     SparseGp* d_gp);
 
 // Conversions at the present K. ToSites throws NumericalError where the factor would not be
 // positive semi-definite (a posterior wider than the prior in some direction).

@@ -27,16 +27,17 @@ struct WhitenedTape {
   Vector m;  // cavity mean of v
   Matrix V;  // cavity covariance of v
   Matrix Q;  // Delta W^-1
+  Matrix scratch1, scratch2, scratch3;
 };
 
 // L_inverse = L^-1 of the jittered K. Everything of the posterior but L itself.
-Conditioned Condition(const Whitened& whitened, const Matrix& L_inverse, double beta,
-                      WhitenedTape* tape);
-// Adds to *d_whitened and to *d_phi_argument, which is L' dF/dL (its lower triangle counts: see
-// CholeskyBackward).
-void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse, const WhitenedTape& tape,
-                       const Conditioned& d_conditioned, Whitened* d_whitened,
-                       Matrix* d_phi_argument);
+void Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, WhitenedTape* tape,
+               Conditioned* out);
+// Adds to *d_whitened; writes L' dF/dL (its lower triangle counts: see CholeskyBackward) to
+// *phi_argument. Consumes the tape.
+void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
+                       const Conditioned& d_conditioned, WhitenedTape* tape, Whitened* d_whitened,
+                       Matrix* phi_argument);
 
 // phi of the posterior alone (beta = 1), without the O(M^3) of Condition, and its gradient.
 double LogPartition(const Whitened& whitened);
