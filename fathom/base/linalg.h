@@ -23,9 +23,9 @@ void TransposeTimesSelf(Matrix* L);
 // log |L L'| of a lower triangular L with positive diagonal.
 double LogDeterminant(const Matrix& L);
 
-// Gradient through A = L L': given dF/dL (lower triangle read), P = Phi(L' dL), Phi halving the
-// diagonal of the lower triangle,  dA = sym(L^-T P L^-1). [cholesky-backward] `phi_argument` is L'
-// dL (only its lower triangle is used), `L_inverse` is L^-1.
+// Gradient through A = L L'. With P the lower triangle of L' dL, its diagonal halved:
+//   dA = sym(L^-T P L^-1)                                                       [cholesky-backward]
+// `phi_argument` is L' dL (only its lower triangle is used), `L_inverse` is L^-1.
 Matrix CholeskyBackward(const Matrix& L_inverse, const Matrix& phi_argument);
 // The same with memory of the caller: overwrites *phi_argument with P and then with dA; *scratch is
 // scratch.

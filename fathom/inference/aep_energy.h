@@ -1,6 +1,6 @@
 // The tied-factor (approximate EP) energy of a deep GP on a table:
-//   F = sum_gps [(1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity)] + N/(alpha |B|) sum_{n in B}
-//   log Z_n      [energy]
+//   F = sum_gps [(1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity)]                    [energy]
+//       + N/(alpha |B|) sum_{n in B} log Z_n
 // alpha = 1 is the paper's energy, alpha = 0 its variational limit, between them power EP. Larger F
 // is better; as an Objective it is -F/N, so that values of tables of different size compare.
 #ifndef FATHOM_INFERENCE_AEP_ENERGY_H_

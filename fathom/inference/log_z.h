@@ -1,5 +1,4 @@
-// sum_n log Z_n over rows of a table, with its gradient, by probabilistic backpropagation.
-// [sum-log-z]
+// sum_n log Z_n over rows of a table and its gradient, by probabilistic backpropagation. [sum-log-z]
 //
 // Rows are independent until their gradients are summed, so the work goes chunk by chunk: the first
 // layer (certain inputs, matrix products) on a whole chunk, the layers above on tiles so small that

@@ -64,8 +64,7 @@ struct LatentFunctionGradient {
 // exists only tile by tile.
 //
 // tape and sums are buffers of TapeSize(rows) and SumsSize() doubles, aligned to 64 bytes. Sums of
-// several tiles may be kept apart and added; they must start at zero. A tile has at most
-// kMaxTileRows(uncertain) rows.
+// several tiles may be kept apart and added; they must start at zero.
 class Projection {
  public:
   using Rows = Eigen::Ref<const Matrix>;
@@ -81,14 +80,14 @@ class Projection {
 
   // Moments of the latent function under an input N(mean, diag(var)) per row.
   //   m = psi1 a + w'mean
-  //   v = psi0 + <aa' - S, psi2> - (psi1 a)^2 + sum_q (w_q^2 s_q + 2 w_q s_q dm/dmean_q)
-  //   [layer-moments]
+  //   v = psi0 + <aa' - S, psi2> - (psi1 a)^2                                     [layer-moments]
+  //       + sum_q w_q s_q (w_q + 2 d(psi1 a)/dmean_q)
   // A row with var = 0 takes the plain kernel: v = k(x,x) - k' S k. A row's result does not depend
   // on the rows beside it.
   virtual void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
                        double* v) const = 0;
-  // d_m, d_v [rows]. Consumes the tape; adds to sums and, where not null, to d_mean and d_var.
-  // [layer-backward]
+  // d_m, d_v [rows]. Consumes the tape; adds to sums and, where not null, to    [layer-backward]
+  // d_mean and d_var (but not to d_var of a certain row: its variance is no variable).
   virtual void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
                         const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
                         Eigen::Ref<Matrix>* d_var) const = 0;

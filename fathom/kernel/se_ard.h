@@ -4,12 +4,12 @@
 //
 // Expectations under x ~ N(mu, diag(s)), with zbar = (z_i + z_j) / 2:
 //   psi0    = variance
-//   psi1_i  = variance prod_q (1 + s_q/l_q^2)^-1/2 exp(-1/2 sum_q (mu_q - z_iq)^2 / (l_q^2 + s_q))
-//   [psi1] psi2_ij = variance^2 prod_q (1 + 2 s_q/l_q^2)^-1/2
+//   psi1_i  = variance prod_q (1 + s_q/l_q^2)^-1/2                                          [psi1]
+//             exp(-1/2 sum_q (mu_q - z_iq)^2 / (l_q^2 + s_q))
+//   psi2_ij = variance^2 prod_q (1 + 2 s_q/l_q^2)^-1/2                                      [psi2]
 //             exp(-sum_q [(z_iq - z_jq)^2 / (4 l_q^2) + (mu_q - zbar_q)^2 / (l_q^2 + 2 s_q)])
-//             [psi2]
-// The second form makes log psi2 an inner product of 2Q+1 row features with 2Q+1 pair features: see
-// se_ard_loops.h.
+// The exponent that depends on the row is an inner product of 2Q+1 row features with 2Q+1 pair
+// features: see se_ard_loops.h.
 #ifndef FATHOM_KERNEL_SE_ARD_H_
 #define FATHOM_KERNEL_SE_ARD_H_
 

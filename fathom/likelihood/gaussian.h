@@ -1,7 +1,8 @@
 // y_d = f_d + N(0, sigma2_d), with a noise variance per output.
-//   log Z = sum_d log N(y_d; m_d, v_d + sigma2_d / alpha) + 1/2 (1 - alpha) log(2 pi sigma2_d) -
-//   1/2 log alpha   [gaussian-log-z]
-// and for alpha = 0  E[log p] = sum_d log N(y_d; m_d, sigma2_d) - v_d / (2 sigma2_d).
+//   log Z = sum_d log N(y_d; m_d, v_d + sigma2_d / alpha)                         [gaussian-log-z]
+//                 + 1/2 (1 - alpha) log(2 pi sigma2_d) - 1/2 log alpha
+// and for alpha = 0
+//   E[log p] = sum_d log N(y_d; m_d, sigma2_d) - v_d / (2 sigma2_d).
 #ifndef FATHOM_LIKELIHOOD_GAUSSIAN_H_
 #define FATHOM_LIKELIHOOD_GAUSSIAN_H_
 

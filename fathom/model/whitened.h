@@ -1,10 +1,12 @@
-// The whitened form of a sparse GP's posterior: u = L v, K + jitter = L L', q(v) = N(mu, Delta
-// Delta'). It is what the optimiser likes best (docs/accuracy notes): the prior is N(0, I) whatever
-// the kernel. The cavity is q to the power beta times the prior to the power 1 - beta, which is
-// positive definite for every beta in [0, 1]:
-//   W = beta I + (1 - beta) Delta'Delta,   V = Delta W^-1 Delta',   m = beta Delta W^-1 t,   t =
-//   Delta^-1 mu       [whitened-cavity] a = L^-T m,   S = L^-T (I - V) L^-1 phi = log|Delta| - 1/2
-//   log|W| + 1/2 beta^2 t'W^-1 t
+// The whitened form of a sparse GP's posterior: u = L v, K + jitter = L L', q(v) = N(mu, Delta Delta').
+// It is the form to optimise in: the prior is N(0, I) whatever the kernel. The cavity is q to the power
+// beta times the prior to the power 1 - beta, positive definite for every beta in [0, 1]:
+//   W   = beta I + (1 - beta) Delta'Delta
+//   V   = Delta W^-1 Delta'                                                       [whitened-cavity]
+//   m   = beta Delta W^-1 t,   t = Delta^-1 mu
+//   a   = L^-T m
+//   S   = L^-T (I - V) L^-1
+//   phi = log|Delta| - 1/2 log|W| + 1/2 beta^2 t'W^-1 t
 // beta = 1 is the posterior; beta = 1 - alpha/N the cavity.
 #ifndef FATHOM_MODEL_WHITENED_H_
 #define FATHOM_MODEL_WHITENED_H_
