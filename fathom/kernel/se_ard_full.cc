@@ -1,0 +1,248 @@
+#include "fathom/kernel/se_ard_full.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+
+namespace fathom::se_ard {
+
+Bumps Bumps::ZeroLike() const {
+  return {Vector::Zero(C.size()), Matrix::Zero(centres.rows(), centres.cols()),
+          Vector::Zero(weights.size())};
+}
+
+void Bumps::Add(const Bumps& other) {
+  C += other.C;
+  centres += other.centres;
+  weights += other.weights;
+}
+
+namespace {
+
+// So many bumps at a time, for their exponentials and offsets to stay in the first cache.
+constexpr Index kBlock = 128;
+
+// One row's share of the work: U = chol(C + Sigma)^-1. With whitened offsets y_p = U (c_p - mu) the
+// exponent is -1/2 |y_p|^2, sums over bumps are plain, and U enters once more at the end.
+class Blur {
+ public:
+  Blur(const Bumps& bumps, const Matrix& Sigma) : U_(Sigma) {
+    FATHOM_CHECK(Sigma.rows() == bumps.C.size() && Sigma.cols() == bumps.C.size());
+    U_.diagonal() += bumps.C;
+    if (!CholeskyInPlace(&U_)) {
+      throw NumericalError("the covariance of an input is not positive semidefinite");
+    }
+    scale_ = (bumps.C.array().sqrt() / U_.diagonal().array()).prod();
+    InvertLowerInPlace(&U_);
+  }
+
+  const Matrix& U() const { return U_; }
+
+  // Offsets and expectations of bumps [start, start + rows of the result).
+  void Block(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, Index start, Matrix* Y,
+             Vector* E) const {
+    const Index size = std::min(kBlock, bumps.weights.size() - start);
+    Y->noalias() =
+        (bumps.centres.middleRows(start, size).rowwise() - mu.transpose()) * U_.transpose();
+    *E = scale_ * (-0.5 * Y->rowwise().squaredNorm().array()).exp();
+  }
+
+ private:
+  Matrix U_;
+  double scale_ = 0;  // |C|^1/2 |C + Sigma|^-1/2
+};
+
+}  // namespace
+
+double ExpectedSum(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const Matrix& Sigma,
+                   Vector* slope) {
+  const Blur blur(bumps, Sigma);
+  double value = 0;
+  Vector sum_y = Vector::Zero(bumps.C.size());
+  Matrix Y;
+  Vector E;
+  for (Index start = 0; start < bumps.weights.size(); start += kBlock) {
+    blur.Block(bumps, mu, start, &Y, &E);
+    E.array() *= bumps.weights.segment(start, E.size()).array();
+    value += E.sum();
+    if (slope != nullptr) sum_y.noalias() += Y.transpose() * E;
+  }
+  if (slope != nullptr) *slope = blur.U().transpose() * sum_y;
+  return value;
+}
+
+// Let e_p = weights_p E bump_p. Since d log e_p / d mu = U'y_p, the slope is sum_p e_p U'y_p, and
+// with h = U dF/dslope:  dF/de_p = d_value + h'y_p.  Let t_p = e_p dF/de_p. Whitened gradients:
+//   mu:         sum_p t_p y_p - e_p h
+//   c_p:        e_p h - t_p y_p
+//   C + Sigma:  1/2 sum_p [t_p (y_p y_p' - I) - e_p (h y_p' + y_p h')].
+void ExpectedSumBackward(const Bumps& bumps, const Eigen::Ref<const Vector>& mu,
+                         const Matrix& Sigma, double d_value, const Vector* d_slope, Bumps* d_bumps,
+                         Vector* d_mu, Matrix* d_Sigma) {
+  const Blur blur(bumps, Sigma);
+  const Matrix& U = blur.U();
+  const Index D = bumps.C.size();
+  Vector h = Vector::Zero(D);
+  if (d_slope != nullptr) h = U * *d_slope;
+  double sum_e = 0;
+  double sum_t = 0;
+  Vector sum_ey = Vector::Zero(D);
+  Vector sum_ty = Vector::Zero(D);
+  Matrix sum_tyy = Matrix::Zero(D, D);
+  Matrix Y;
+  Matrix tY;
+  Vector E;
+  Vector rho;
+  for (Index start = 0; start < bumps.weights.size(); start += kBlock) {
+    blur.Block(bumps, mu, start, &Y, &E);
+    rho = (Y * h).array() + d_value;
+    d_bumps->weights.segment(start, E.size()) += rho.cwiseProduct(E);
+    E.array() *= bumps.weights.segment(start, E.size()).array();
+    rho.array() *= E.array();
+    sum_e += E.sum();
+    sum_t += rho.sum();
+    sum_ey.noalias() += Y.transpose() * E;
+    tY = rho.asDiagonal() * Y;
+    sum_ty += tY.colwise().sum().transpose();
+    sum_tyy.noalias() += tY.transpose() * Y;
+    if (d_slope != nullptr) tY.noalias() -= E * h.transpose();
+    d_bumps->centres.middleRows(start, E.size()).noalias() -= tY * U;
+  }
+  *d_mu += U.transpose() * (sum_ty - sum_e * h);
+  Matrix dA = 0.5 * (sum_tyy - h * sum_ey.transpose() - sum_ey * h.transpose());
+  dA.diagonal().array() -= 0.5 * sum_t;
+  dA = Symmetrized(U.transpose() * dA * U);
+  *d_Sigma += dA;
+  d_bumps->C.array() += dA.diagonal().array() + 0.5 * sum_t / bumps.C.array();  // and |C|^1/2
+}
+
+Bumps Psi1Bumps(const Points& points, const Vector& a) {
+  FATHOM_CHECK(points.theta.size() == points.Z.cols() + 1 && a.size() == points.Z.rows());
+  return {points.theta.tail(points.Z.cols()).array().square(), points.Z, points.theta[0] * a};
+}
+
+void Psi1BumpsBackward(const Points& points, const Vector& a, const Bumps& d_bumps,
+                       PointsGradient d_points, Vector* d_a) {
+  const Index D = points.Z.cols();
+  d_points.theta[0] += a.dot(d_bumps.weights);
+  d_points.theta.tail(D).array() += 2 * points.theta.tail(D).array() * d_bumps.C.array();
+  d_points.Z += d_bumps.centres;
+  *d_a += points.theta[0] * d_bumps.weights;
+}
+
+namespace {
+
+// What all pairs of two kernels share; names as at the head of the header.
+struct Pairing {
+  Pairing(const Points& first, const Points& second)
+      : D(first.Z.cols()),
+        height(first.theta[0] * second.theta[0]),
+        inverse((first.theta.tail(D).array().square() + second.theta.tail(D).array().square())
+                    .inverse()),
+        r(second.theta.tail(D).array().square() * inverse) {}
+  Index D;
+  double height;           // variance1 variance2
+  Eigen::ArrayXd inverse;  // [D]  1 / (l1^2 + l2^2)
+  Eigen::ArrayXd r;        // [D]  the first point's share of the centre
+};
+
+// `same`: both sides are one function, so pairs j <= i are enough and a bump stands for (i, j) and
+// (j, i).
+Index PairCount(Index rows, Index cols, bool same) {
+  return same ? rows * (rows + 1) / 2 : rows * cols;
+}
+
+double PairWeight(const Matrix& W, Index i, Index j, bool same) {
+  return same && i != j ? W(i, j) + W(j, i) : W(i, j);
+}
+
+Bumps PairBumps(const Points& first, const Points& second, const Matrix& W, bool same) {
+  FATHOM_CHECK(first.Z.cols() == second.Z.cols());
+  FATHOM_CHECK(first.theta.size() == first.Z.cols() + 1 &&
+               second.theta.size() == first.theta.size());
+  FATHOM_CHECK(W.rows() == first.Z.rows() && W.cols() == second.Z.rows());
+  const Pairing pairing(first, second);
+  const Index P = PairCount(W.rows(), W.cols(), same);
+  Bumps bumps{pairing.r * first.theta.tail(pairing.D).array().square(), Matrix(P, pairing.D),
+              Vector(P)};
+  Eigen::ArrayXd difference(pairing.D);
+  Index p = 0;
+  for (Index i = 0; i < W.rows(); ++i) {
+    for (Index j = 0; j < (same ? i + 1 : W.cols()); ++j, ++p) {
+      difference = (first.Z.row(i) - second.Z.row(j)).transpose();
+      bumps.centres.row(p) = second.Z.row(j) + (pairing.r * difference).matrix().transpose();
+      bumps.weights[p] = PairWeight(W, i, j, same) * pairing.height *
+                         std::exp(-0.5 * (difference.square() * pairing.inverse).sum());
+    }
+  }
+  return bumps;
+}
+
+void PairBumpsBackward(const Points& first, const Points& second, const Bumps& bumps,
+                       const Bumps& d_bumps, bool same, PointsGradient d_first,
+                       PointsGradient d_second, Matrix* dW) {
+  const Pairing pairing(first, second);
+  const Index D = pairing.D;
+  double sum_t = 0;  // t = dF / d log decay
+  Eigen::ArrayXd d_inverse = Eigen::ArrayXd::Zero(D);
+  Eigen::ArrayXd d_r = Eigen::ArrayXd::Zero(D);
+  Eigen::ArrayXd difference(D);
+  Eigen::ArrayXd d_centre(D);
+  Eigen::ArrayXd pull(D);
+  Index p = 0;
+  for (Index i = 0; i < first.Z.rows(); ++i) {
+    for (Index j = 0; j < (same ? i + 1 : second.Z.rows()); ++j, ++p) {
+      difference = (first.Z.row(i) - second.Z.row(j)).transpose();
+      d_centre = d_bumps.centres.row(p).transpose();
+      // The weight may be zero, so the decay is not weight / W.
+      const double d_weight = d_bumps.weights[p] * pairing.height *
+                              std::exp(-0.5 * (difference.square() * pairing.inverse).sum());
+      (*dW)(i, j) += d_weight;
+      if (same && i != j) (*dW)(j, i) += d_weight;
+      const double t = d_bumps.weights[p] * bumps.weights[p];
+      sum_t += t;
+      d_inverse -= 0.5 * t * difference.square();
+      d_r += d_centre * difference;
+      pull = pairing.r * d_centre - t * pairing.inverse * difference;
+      d_first.Z.row(i) += pull.matrix().transpose();
+      d_second.Z.row(j) += (d_centre - pull).matrix().transpose();
+    }
+  }
+  d_first.theta[0] += sum_t / first.theta[0];
+  d_second.theta[0] += sum_t / second.theta[0];
+  // C = r l1^2 and r = l2^2 inverse:  dC = r^2 d l1^2 + (1-r)^2 d l2^2,  dr = inverse ((1-r) d l2^2
+  // - r d l1^2).
+  const Eigen::ArrayXd q = 1 - pairing.r;
+  const Eigen::ArrayXd both = -pairing.inverse.square() * d_inverse;
+  const Eigen::ArrayXd turn = pairing.inverse * d_r;
+  d_first.theta.tail(D).array() +=
+      2 * first.theta.tail(D).array() *
+      (pairing.r.square() * d_bumps.C.array() - pairing.r * turn + both);
+  d_second.theta.tail(D).array() +=
+      2 * second.theta.tail(D).array() * (q.square() * d_bumps.C.array() + q * turn + both);
+}
+
+}  // namespace
+
+Bumps CrossPsi2Bumps(const Points& first, const Points& second, const Matrix& W) {
+  return PairBumps(first, second, W, false);
+}
+
+void CrossPsi2BumpsBackward(const Points& first, const Points& second, const Bumps& bumps,
+                            const Bumps& d_bumps, PointsGradient d_first, PointsGradient d_second,
+                            Matrix* dW) {
+  PairBumpsBackward(first, second, bumps, d_bumps, false, d_first, d_second, dW);
+}
+
+Bumps Psi2Bumps(const Points& points, const Matrix& B) {
+  return PairBumps(points, points, B, true);
+}
+
+void Psi2BumpsBackward(const Points& points, const Bumps& bumps, const Bumps& d_bumps,
+                       PointsGradient d_points, Matrix* dB) {
+  PairBumpsBackward(points, points, bumps, d_bumps, true, d_points, d_points, dB);
+}
+
+}  // namespace fathom::se_ard
