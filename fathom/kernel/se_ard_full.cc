@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
+#include "fathom/kernel/se_ard_loops.h"
 
 namespace fathom::se_ard {
 
@@ -28,48 +30,68 @@ constexpr Index kBlock = 128;
 // exponent is -1/2 |y_p|^2, sums over bumps are plain, and U enters once more at the end.
 class Blur {
  public:
-  Blur(const Bumps& bumps, const Matrix& Sigma) : U_(Sigma) {
+  Blur(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const Matrix& Sigma)
+      : bumps_(bumps), mu_(mu), U_(Sigma), origin_(Vector::Zero(mu.size())) {
     FATHOM_CHECK(Sigma.rows() == bumps.C.size() && Sigma.cols() == bumps.C.size());
+    FATHOM_CHECK(mu.size() == bumps.C.size());
     U_.diagonal() += bumps.C;
     if (!CholeskyInPlace(&U_)) {
       throw NumericalError("the covariance of an input is not positive semidefinite");
     }
-    scale_ = (bumps.C.array().sqrt() / U_.diagonal().array()).prod();
+    log_scale_ = std::log((bumps.C.array().sqrt() / U_.diagonal().array()).prod());
     InvertLowerInPlace(&U_);
+    y_.resize(static_cast<std::size_t>(mu.size() * kBlock));
+    e_.resize(static_cast<std::size_t>(kBlock));
   }
 
   const Matrix& U() const { return U_; }
 
-  // Offsets and expectations of bumps [start, start + rows of the result).
-  void Block(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, Index start, Matrix* Y,
-             Vector* E) const {
-    const Index size = std::min(kBlock, bumps.weights.size() - start);
-    Y->noalias() =
-        (bumps.centres.middleRows(start, size).rowwise() - mu.transpose()) * U_.transpose();
-    *E = scale_ * (-0.5 * Y->rowwise().squaredNorm().array()).exp();
+  // Moves to the bumps [start, start + size()).
+  void MoveTo(Index start) {
+    size_ = std::min(kBlock, bumps_.weights.size() - start);
+    auto y = Y();
+    for (Index q = 0; q < mu_.size(); ++q) {
+      y.row(q).setZero();
+      for (Index r = 0; r <= q; ++r) {
+        y.row(q).array() +=
+            U_(q, r) * (bumps_.centres.row(r).segment(start, size_).array() - mu_[r]);
+      }
+    }
+    GaussianRows(1, mu_.size(), size_, &log_scale_, origin_.data(), nullptr, y_.data(), e_.data());
   }
+  Index size() const { return size_; }
+  // Whitened offsets [D, size].
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> Y() {
+    return {y_.data(), mu_.size(), size_, Eigen::OuterStride<>(PaddedSize(size_))};
+  }
+  // Expectations of the bumps [size].
+  Eigen::Map<Vector> E() { return {e_.data(), size_}; }
 
  private:
+  const Bumps& bumps_;
+  const Vector mu_;
   Matrix U_;
-  double scale_ = 0;  // |C|^1/2 |C + Sigma|^-1/2
+  const Vector origin_;
+  double log_scale_ = 0;  // of |C|^1/2 |C + Sigma|^-1/2
+  Index size_ = 0;
+  AlignedBuffer y_;
+  AlignedBuffer e_;
 };
 
 }  // namespace
 
 double ExpectedSum(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const Matrix& Sigma,
                    Vector* slope) {
-  const Blur blur(bumps, Sigma);
+  Blur blur(bumps, mu, Sigma);
   double value = 0;
-  Vector sum_y = Vector::Zero(bumps.C.size());
-  Matrix Y;
-  Vector E;
+  Vector sum_ey = Vector::Zero(mu.size());
   for (Index start = 0; start < bumps.weights.size(); start += kBlock) {
-    blur.Block(bumps, mu, start, &Y, &E);
-    E.array() *= bumps.weights.segment(start, E.size()).array();
-    value += E.sum();
-    if (slope != nullptr) sum_y.noalias() += Y.transpose() * E;
+    blur.MoveTo(start);
+    const auto weights = bumps.weights.segment(start, blur.size());
+    value += weights.dot(blur.E());
+    if (slope != nullptr) sum_ey.noalias() += blur.Y() * weights.cwiseProduct(blur.E());
   }
-  if (slope != nullptr) *slope = blur.U().transpose() * sum_y;
+  if (slope != nullptr) *slope = blur.U().transpose() * sum_ey;
   return value;
 }
 
@@ -81,46 +103,57 @@ double ExpectedSum(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const
 void ExpectedSumBackward(const Bumps& bumps, const Eigen::Ref<const Vector>& mu,
                          const Matrix& Sigma, double d_value, const Vector* d_slope, Bumps* d_bumps,
                          Vector* d_mu, Matrix* d_Sigma) {
-  const Blur blur(bumps, Sigma);
+  Blur blur(bumps, mu, Sigma);
   const Matrix& U = blur.U();
-  const Index D = bumps.C.size();
-  Vector h = Vector::Zero(D);
-  if (d_slope != nullptr) h = U * *d_slope;
-  double sum_e = 0;
+  const Index D = mu.size();
   double sum_t = 0;
-  Vector sum_ey = Vector::Zero(D);
-  Vector sum_ty = Vector::Zero(D);
-  Matrix sum_tyy = Matrix::Zero(D, D);
-  Matrix Y;
-  Matrix tY;
-  Vector E;
-  Vector rho;
+  Vector pull_mu = Vector::Zero(D);
+  Matrix pull_A = Matrix::Zero(D, D);
+  Vector h;
+  if (d_slope != nullptr) h = U * *d_slope;
+  Vector t(kBlock);
+  Matrix pull(D, kBlock);  // whitened -dF/dc_p
   for (Index start = 0; start < bumps.weights.size(); start += kBlock) {
-    blur.Block(bumps, mu, start, &Y, &E);
-    rho = (Y * h).array() + d_value;
-    d_bumps->weights.segment(start, E.size()) += rho.cwiseProduct(E);
-    E.array() *= bumps.weights.segment(start, E.size()).array();
-    rho.array() *= E.array();
-    sum_e += E.sum();
-    sum_t += rho.sum();
-    sum_ey.noalias() += Y.transpose() * E;
-    tY = rho.asDiagonal() * Y;
-    sum_ty += tY.colwise().sum().transpose();
-    sum_tyy.noalias() += tY.transpose() * Y;
-    if (d_slope != nullptr) tY.noalias() -= E * h.transpose();
-    d_bumps->centres.middleRows(start, E.size()).noalias() -= tY * U;
+    blur.MoveTo(start);
+    const auto Y = blur.Y();
+    auto e = blur.E();
+    t.setConstant(blur.size(), d_value);
+    if (d_slope != nullptr) t += Y.transpose() * h;
+    d_bumps->weights.segment(start, blur.size()) += t.cwiseProduct(e);
+    e.array() *= bumps.weights.segment(start, blur.size()).array();
+    t.array() *= e.array();
+    sum_t += t.sum();
+    pull.resize(D, blur.size());
+    for (Index q = 0; q < D; ++q) {
+      pull.row(q) = Y.row(q).cwiseProduct(t.transpose());
+      for (Index r = 0; r <= q; ++r) pull_A(q, r) += pull.row(q).dot(Y.row(r));
+    }
+    if (d_slope != nullptr) {
+      const Vector ey = Y * e;
+      for (Index q = 0; q < D; ++q) {
+        for (Index r = 0; r <= q; ++r) pull_A(q, r) -= h[q] * ey[r] + ey[q] * h[r];
+      }
+      pull.noalias() -= h * e.transpose();
+    }
+    pull_mu += pull.rowwise().sum();
+    for (Index q = 0; q < D; ++q) {
+      for (Index r = 0; r <= q; ++r) {
+        d_bumps->centres.row(r).segment(start, blur.size()) -= U(q, r) * pull.row(q);
+      }
+    }
   }
-  *d_mu += U.transpose() * (sum_ty - sum_e * h);
-  Matrix dA = 0.5 * (sum_tyy - h * sum_ey.transpose() - sum_ey * h.transpose());
-  dA.diagonal().array() -= 0.5 * sum_t;
-  dA = Symmetrized(U.transpose() * dA * U);
+  *d_mu += U.transpose() * pull_mu;
+  pull_A.diagonal().array() -= sum_t;
+  const Matrix left = U.transpose() * pull_A.selfadjointView<Eigen::Lower>();
+  const Matrix dA = 0.5 * Symmetrized(left * U);
   *d_Sigma += dA;
   d_bumps->C.array() += dA.diagonal().array() + 0.5 * sum_t / bumps.C.array();  // and |C|^1/2
 }
 
 Bumps Psi1Bumps(const Points& points, const Vector& a) {
   FATHOM_CHECK(points.theta.size() == points.Z.cols() + 1 && a.size() == points.Z.rows());
-  return {points.theta.tail(points.Z.cols()).array().square(), points.Z, points.theta[0] * a};
+  return {points.theta.tail(points.Z.cols()).array().square(), points.Z.transpose(),
+          points.theta[0] * a};
 }
 
 void Psi1BumpsBackward(const Points& points, const Vector& a, const Bumps& d_bumps,
@@ -128,7 +161,7 @@ void Psi1BumpsBackward(const Points& points, const Vector& a, const Bumps& d_bum
   const Index D = points.Z.cols();
   d_points.theta[0] += a.dot(d_bumps.weights);
   d_points.theta.tail(D).array() += 2 * points.theta.tail(D).array() * d_bumps.C.array();
-  d_points.Z += d_bumps.centres;
+  d_points.Z += d_bumps.centres.transpose();
   *d_a += points.theta[0] * d_bumps.weights;
 }
 
@@ -165,14 +198,14 @@ Bumps PairBumps(const Points& first, const Points& second, const Matrix& W, bool
   FATHOM_CHECK(W.rows() == first.Z.rows() && W.cols() == second.Z.rows());
   const Pairing pairing(first, second);
   const Index P = PairCount(W.rows(), W.cols(), same);
-  Bumps bumps{pairing.r * first.theta.tail(pairing.D).array().square(), Matrix(P, pairing.D),
+  Bumps bumps{pairing.r * first.theta.tail(pairing.D).array().square(), Matrix(pairing.D, P),
               Vector(P)};
   Eigen::ArrayXd difference(pairing.D);
   Index p = 0;
   for (Index i = 0; i < W.rows(); ++i) {
     for (Index j = 0; j < (same ? i + 1 : W.cols()); ++j, ++p) {
       difference = (first.Z.row(i) - second.Z.row(j)).transpose();
-      bumps.centres.row(p) = second.Z.row(j) + (pairing.r * difference).matrix().transpose();
+      bumps.centres.col(p) = second.Z.row(j).transpose() + (pairing.r * difference).matrix();
       bumps.weights[p] = PairWeight(W, i, j, same) * pairing.height *
                          std::exp(-0.5 * (difference.square() * pairing.inverse).sum());
     }
@@ -195,7 +228,7 @@ void PairBumpsBackward(const Points& first, const Points& second, const Bumps& b
   for (Index i = 0; i < first.Z.rows(); ++i) {
     for (Index j = 0; j < (same ? i + 1 : second.Z.rows()); ++j, ++p) {
       difference = (first.Z.row(i) - second.Z.row(j)).transpose();
-      d_centre = d_bumps.centres.row(p).transpose();
+      d_centre = d_bumps.centres.col(p);
       // The weight may be zero, so the decay is not weight / W.
       const double d_weight = d_bumps.weights[p] * pairing.height *
                               std::exp(-0.5 * (difference.square() * pairing.inverse).sum());

@@ -26,7 +26,7 @@ namespace fathom::se_ard {
 // P bumps of one width. As every gradient, that of a Bumps is a Bumps.
 struct Bumps {
   Vector C;        // [D], the diagonal of C
-  Matrix centres;  // [P, D]
+  Matrix centres;  // [D, P]: a coordinate of all bumps is contiguous, for vectors of them
   Vector weights;  // [P]
 
   Bumps ZeroLike() const;
