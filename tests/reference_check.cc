@@ -12,6 +12,7 @@
 #include "fathom/base/linalg.h"
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
+#include "fathom/kernel/se_ard_full_layer.h"
 
 namespace fathom {
 namespace {
@@ -49,8 +50,7 @@ class Comparison {
     if (expected.size() == 0) return;
     const double error = (actual - expected).cwiseAbs().maxCoeff();
     const double allowed = tolerance_ * std::max(1.0, expected.cwiseAbs().maxCoeff());
-    if (!(error <= allowed))
-      text_ << what << " differs by " << error << " (allowed " << allowed << "); ";
+    if (!(error <= allowed)) text_ << what << " differs by " << error << " (allowed " << allowed << "); ";
   }
   void Expect(const std::string& what, double actual, const Json& expected) {
     Expect(what, Matrix::Constant(1, 1, actual), Matrix::Constant(1, 1, expected.get<double>()));
@@ -87,8 +87,8 @@ struct PsiCall {
 };
 
 // One row through the projection with weights (a, S), and the gradient of dm * m + dv * v.
-PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, const Matrix& S,
-                       const Moments& x, double dm, double dv) {
+PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, const Matrix& S, const Moments& x,
+                       double dm, double dv) {
   const auto projection = MakeKernel("se_ard")->NewProjection();
   const Vector no_mean;
   projection->Prepare({theta, Z, a, S, no_mean}, true);
@@ -103,8 +103,7 @@ PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, co
   Eigen::Ref<Matrix> d_var(out.d_x.var);
   const Vector dms = Vector::Constant(x.rows(), dm);
   const Vector dvs = Vector::Constant(x.rows(), dv);
-  projection->Backward(x.mean, x.var, tape.data(), dms.data(), dvs.data(), sums.data(), &d_mean,
-                       &d_var);
+  projection->Backward(x.mean, x.var, tape.data(), dms.data(), dvs.data(), sums.data(), &d_mean, &d_var);
   out.d_theta = Vector::Zero(theta.size());
   out.dZ = Matrix::Zero(Z.rows(), Z.cols());
   Vector da = Vector::Zero(a.size());
@@ -113,9 +112,85 @@ PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, co
   return out;
 }
 
+FullMoments ToFullMoments(const Json& mean, const Json& cov) {
+  FullMoments x;
+  x.mean = ToMatrix(mean);
+  for (const Json& row : cov) x.cov.push_back(ToMatrix(row));
+  return x;
+}
+
+void CompareCovariances(const std::string& what, const std::vector<Matrix>& actual,
+                        const Json& expected, Comparison* compare) {
+  compare->Expect(what + " rows", static_cast<double>(actual.size()), expected.size());
+  for (std::size_t n = 0; n < actual.size(); ++n)
+    compare->Expect(what, actual[n], ToMatrix(expected[n]));
+}
+
+void CheckFullPsi(const Json& test, Comparison* compare) {
+  const Vector theta = ThetaOf(test.at("kernel"));
+  const Matrix Z = ToMatrix(test.at("Z"));
+  const Index M = Z.rows();
+  const FullMoments x = ToFullMoments(test.at("mu"), test.at("cov"));
+  const se_ard::Points points{theta, Z};
+  const Json& expected = test.at("expected");
+  double functional = 0;
+  FullMoments d_x;
+  d_x.SetZero(x.rows(), x.cols());
+  Vector d_theta = Vector::Zero(theta.size());
+  Matrix dZ = Matrix::Zero(M, Z.cols());
+  for (Index n = 0; n < x.rows(); ++n) {
+    const Vector mu = x.mean.row(n).transpose();
+    for (Index i = 0; i < M; ++i) {
+      const Vector unit_i = Vector::Unit(M, i);
+      compare->Expect("psi1", ExpectedSum(Psi1Bumps(points, unit_i), mu, x.cov[n], nullptr),
+                      expected.at("psi1")[n][i]);
+      for (Index j = 0; j < M; ++j) {
+        const Matrix unit_ij = unit_i * Vector::Unit(M, j).transpose();
+        const Json& psi2 = expected.at("psi2")[n][i][j];
+        compare->Expect("psi2", ExpectedSum(Psi2Bumps(points, unit_ij), mu, x.cov[n], nullptr),
+                        psi2);
+        compare->Expect("cross psi2",
+                        ExpectedSum(CrossPsi2Bumps(points, points, unit_ij), mu, x.cov[n], nullptr),
+                        psi2);
+      }
+    }
+    compare->Expect("psi0", theta[0], expected.at("psi0")[n]);
+
+    const double w0 = test.at("w0")[n].get<double>();
+    const Vector w1 = ToVector(test.at("w1")[n]);
+    const Matrix w2 = ToMatrix(test.at("w2")[n]);
+    const se_ard::Bumps linear = Psi1Bumps(points, w1);
+    const se_ard::Bumps square = Psi2Bumps(points, w2);
+    functional += w0 * theta[0] + ExpectedSum(linear, mu, x.cov[n], nullptr) +
+                  ExpectedSum(square, mu, x.cov[n], nullptr);
+    se_ard::Bumps d_linear = linear.ZeroLike();
+    se_ard::Bumps d_square = square.ZeroLike();
+    Vector d_mu = Vector::Zero(x.cols());
+    ExpectedSumBackward(linear, mu, x.cov[n], 1, nullptr, &d_linear, &d_mu, &d_x.cov[n]);
+    ExpectedSumBackward(square, mu, x.cov[n], 1, nullptr, &d_square, &d_mu, &d_x.cov[n]);
+    d_x.mean.row(n) = d_mu.transpose();
+    Vector d_w1 = Vector::Zero(M);
+    Matrix d_w2 = Matrix::Zero(M, M);
+    Psi1BumpsBackward(points, w1, d_linear, {d_theta, dZ}, &d_w1);
+    Psi2BumpsBackward(points, square, d_square, {d_theta, dZ}, &d_w2);
+    d_theta[0] += w0;
+  }
+  compare->Expect("functional", functional, expected.at("functional"));
+  const Json& gradients = test.at("gradients");
+  compare->Expect("d mu", d_x.mean, ToMatrix(gradients.at("mu")));
+  CompareCovariances("d cov", d_x.cov, gradients.at("cov"), compare);
+  compare->Expect("d Z", dZ, ToMatrix(gradients.at("Z")));
+  compare->Expect("d variance", d_theta[0], gradients.at("kernel").at("variance"));
+  compare->Expect("d lengthscales", d_theta.tail(Z.cols()),
+                  ToVector(gradients.at("kernel").at("lengthscales")));
+}
+
 void CheckPsi(const Json& test, Comparison* compare) {
   const Vector theta = ThetaOf(test.at("kernel"));
-  if (test.contains("cov")) throw NotSupported("full-covariance inputs");
+  if (test.contains("cov")) {
+    CheckFullPsi(test, compare);
+    return;
+  }
   const Matrix Z = ToMatrix(test.at("Z"));
   const Index M = Z.rows();
   const Moments x(ToMatrix(test.at("mu")), ToMatrix(test.at("var")));
@@ -142,8 +217,7 @@ void CheckPsi(const Json& test, Comparison* compare) {
     }
   }
 
-  // sum_n w0 psi0 + w1 psi1 + w2 psi2: three calls per row, whose v is psi0, (unused), psi0 + <w2,
-  // psi2>.
+  // sum_n w0 psi0 + w1 psi1 + w2 psi2: three calls per row, whose v is psi0, (unused), psi0 + <w2, psi2>.
   double functional = 0;
   Moments d_x;
   d_x.SetZero(x.rows(), x.cols());
@@ -163,8 +237,7 @@ void CheckPsi(const Json& test, Comparison* compare) {
     add(constant, (w0 - 1) * constant.v[0]);
     const PsiCall linear = CallProjection(theta, Z, ToVector(test.at("w1")[n]), zero_S, row, 1, 0);
     add(linear, linear.m[0]);
-    const PsiCall square =
-        CallProjection(theta, Z, zero_a, -Symmetrized(ToMatrix(test.at("w2")[n])), row, 0, 1);
+    const PsiCall square = CallProjection(theta, Z, zero_a, -Symmetrized(ToMatrix(test.at("w2")[n])), row, 0, 1);
     add(square, square.v[0]);
   }
   compare->Expect("functional", functional, expected.at("functional"));
@@ -173,48 +246,81 @@ void CheckPsi(const Json& test, Comparison* compare) {
   compare->Expect("d var", d_x.var, ToMatrix(gradients.at("var")));
   compare->Expect("d Z", dZ, ToMatrix(gradients.at("Z")));
   compare->Expect("d variance", d_theta[0], gradients.at("kernel").at("variance"));
-  compare->Expect("d lengthscales", d_theta.tail(Z.cols()),
-                  ToVector(gradients.at("kernel").at("lengthscales")));
+  compare->Expect("d lengthscales", d_theta.tail(Z.cols()), ToVector(gradients.at("kernel").at("lengthscales")));
 }
 
 // Kind "layer": one layer under Gaussian inputs.
 
+// A latent function of a layer, owned.
+struct LayerFunction {
+  Vector theta;
+  Matrix Z;
+  Vector a;
+  Matrix S;
+  Vector no_mean;
+};
+
+LayerFunction LayerFunctionOf(const Json& gp, const Json& q) {
+  LayerFunction f;
+  f.theta = ThetaOf(gp.at("kernel"));
+  f.Z = ToMatrix(gp.at("Z"));
+  Matrix K_inverse;
+  MakeKernel("se_ard")->Gram(f.theta, f.Z, &K_inverse);
+  if (!CholeskyInPlace(&K_inverse)) throw std::runtime_error("K is not positive definite");
+  InvertLowerInPlace(&K_inverse);
+  K_inverse = Matrix(K_inverse.transpose() * K_inverse);
+  f.a = K_inverse * ToVector(q.at("mean"));
+  f.S = K_inverse - K_inverse * ToMatrix(q.at("cov")) * K_inverse;
+  return f;
+}
+
+// The files give all covariances between a layer's outputs, so the layer is the full one even where
+// the inputs are independent; there the diagonal projection must agree as well.
 void CheckLayer(const Json& test, Comparison* compare) {
-  if (test.contains("cov")) throw NotSupported("full-covariance inputs");
-  // The off-diagonal covariances are those of --covariance full; the diagonal ones are ours. The
-  // files give the gradient of a functional of both, which the diagonal alone cannot reproduce.
   const Json& gps = test.at("layer").at("gps");
-  const Moments x(ToMatrix(test.at("mu")), ToMatrix(test.at("var")));
-  Moments d_x;
-  d_x.SetZero(x.rows(), x.cols());
-  bool off_diagonal = false;
+  const Json& expected = test.at("expected");
+  const bool diagonal = !test.contains("cov");
+  FullMoments x;
+  if (diagonal) {
+    x = FullMoments::FromDiagonal({ToMatrix(test.at("mu")), ToMatrix(test.at("var"))});
+  } else {
+    x = ToFullMoments(test.at("mu"), test.at("cov"));
+  }
+  std::vector<LayerFunction> owned;
+  for (std::size_t d = 0; d < gps.size(); ++d)
+    owned.push_back(LayerFunctionOf(gps[d], test.at("q")[d]));
+  std::vector<LayerFunction> d_owned = owned;  // their gradients are in no file
+  std::vector<LatentFunction> functions;
+  std::vector<LatentFunctionGradient> d_functions;
   for (std::size_t d = 0; d < gps.size(); ++d) {
-    const Vector theta = ThetaOf(gps[d].at("kernel"));
-    const Matrix Z = ToMatrix(gps[d].at("Z"));
-    Matrix K;
-    MakeKernel("se_ard")->Gram(theta, Z, &K);
-    Matrix K_inverse = K;
-    if (!CholeskyInPlace(&K_inverse)) throw std::runtime_error("K is not positive definite");
-    InvertLowerInPlace(&K_inverse);
-    K_inverse = Matrix(K_inverse.transpose() * K_inverse);
-    const Vector a = K_inverse * ToVector(test.at("q")[d].at("mean"));
-    const Matrix S = K_inverse - K_inverse * ToMatrix(test.at("q")[d].at("cov")) * K_inverse;
+    const LayerFunction& f = owned[d];
+    functions.push_back({f.theta, f.Z, f.a, f.S, f.no_mean});
+    d_functions.push_back({d_owned[d].theta, d_owned[d].Z, d_owned[d].a, d_owned[d].S});
+    if (!diagonal) continue;
+    const PsiCall call = CallProjection(f.theta, f.Z, f.a, f.S, x.Diagonal(), 0, 0);
     for (Index n = 0; n < x.rows(); ++n) {
-      const Moments row(x.mean.row(n), x.var.row(n));
-      const PsiCall call = CallProjection(theta, Z, a, S, row, test.at("wm")[n][d].get<double>(),
-                                          test.at("wc")[n][d][d].get<double>());
-      compare->Expect("mean", call.m[0], test.at("expected").at("mean")[n][d]);
-      compare->Expect("variance", call.v[0], test.at("expected").at("cov")[n][d][d]);
-      d_x.mean.row(n) += call.d_x.mean.row(0);
-      d_x.var.row(n) += call.d_x.var.row(0);
-      for (std::size_t e = 0; e < gps.size(); ++e) {
-        off_diagonal = off_diagonal || (e != d && test.at("wc")[n][d][e].get<double>() != 0);
-      }
+      compare->Expect("diagonal mean", call.m[n], expected.at("mean")[n][d]);
+      compare->Expect("diagonal variance", call.v[n], expected.at("cov")[n][d][d]);
     }
   }
-  if (off_diagonal) throw NotSupported("covariances between latent functions");
-  compare->Expect("d mu", d_x.mean, ToMatrix(test.at("gradients").at("mu")));
-  compare->Expect("d var", d_x.var, ToMatrix(test.at("gradients").at("var")));
+
+  const FullMoments out = PropagateFull(functions, x);
+  compare->Expect("mean", out.mean, ToMatrix(expected.at("mean")));
+  CompareCovariances("covariance", out.cov, expected.at("cov"), compare);
+  const FullMoments weights = ToFullMoments(test.at("wm"), test.at("wc"));
+  double functional = weights.mean.cwiseProduct(out.mean).sum();
+  for (Index n = 0; n < x.rows(); ++n) functional += weights.cov[n].cwiseProduct(out.cov[n]).sum();
+  compare->Expect("functional", functional, expected.at("functional"));
+
+  FullMoments d_x;
+  PropagateFullBackward(functions, x, weights, &d_functions, &d_x);
+  const Json& gradients = test.at("gradients");
+  compare->Expect("d mu", d_x.mean, ToMatrix(gradients.at("mu")));
+  if (diagonal) {
+    compare->Expect("d var", d_x.Diagonal().var, ToMatrix(gradients.at("var")));
+  } else {
+    CompareCovariances("d cov", d_x.cov, gradients.at("cov"), compare);
+  }
 }
 
 // Kinds "energy" and "variational": the whole model in the site form.
@@ -231,18 +337,15 @@ DeepGp ModelOf(const Json& json, double N) {
       sites.h = N * ToVector(gp.at("eta"));
       sites.R = N * ToMatrix(gp.at("Lambda"));
       if (!CholeskyInPlace(&sites.R)) throw NotSupported("an indefinite factor");
-      layer.gps.push_back(
-          {MakeKernel("se_ard"), ThetaOf(gp.at("kernel")), ToMatrix(gp.at("Z")), sites});
+      layer.gps.push_back({MakeKernel("se_ard"), ThetaOf(gp.at("kernel")), ToMatrix(gp.at("Z")), sites});
     }
-    (l + 1 < layers.size() ? layer.noise_variance : model.likelihood_parameters) =
-        ToVector(layers[l].at("sigma2"));
+    (l + 1 < layers.size() ? layer.noise_variance : model.likelihood_parameters) = ToVector(layers[l].at("sigma2"));
     model.layers.push_back(std::move(layer));
   }
   return model;
 }
 
-void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, const Json& expected,
-                      Comparison* compare) {
+void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, const Json& expected, Comparison* compare) {
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     const Json& layer = expected.at("layers")[l];
     for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
@@ -262,10 +365,9 @@ void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, con
       const Matrix d_T = CholeskyBackward(R_inverse, sites.R.transpose() * d_sites.R);
       compare->Expect(name + "d Lambda", N * d_T, ToMatrix(reference.at("Lambda")));
     }
-    const Vector& d_noise = l + 1 < model.layers.size() ? gradient.layers[l].noise_variance
-                                                        : gradient.likelihood_parameters;
-    compare->Expect("layer " + std::to_string(l) + " d sigma2", d_noise,
-                    ToVector(layer.at("sigma2")));
+    const Vector& d_noise =
+        l + 1 < model.layers.size() ? gradient.layers[l].noise_variance : gradient.likelihood_parameters;
+    compare->Expect("layer " + std::to_string(l) + " d sigma2", d_noise, ToVector(layer.at("sigma2")));
   }
 }
 
@@ -276,8 +378,7 @@ std::vector<Index> AllRows(const Moments& x) {
 }
 
 // phi of every GP at a scale c, plus that of its prior, against the file.
-void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::string& what,
-                Comparison* compare) {
+void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::string& what, Comparison* compare) {
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
       const SparseGp& gp = model.layers[l].gps[d];
@@ -286,8 +387,7 @@ void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::
       Matrix L = K;
       if (!CholeskyInPlace(&L)) throw std::runtime_error("K is not positive definite");
       const double prior = 0.5 * LogDeterminant(L);
-      const double phi =
-          what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c, nullptr).phi;
+      const double phi = what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c, nullptr).phi;
       compare->Expect(what, prior + phi, expected.at(what)[l][d]);
     }
   }
@@ -348,10 +448,8 @@ void CheckEnergy(const Json& test, Comparison* compare) {
   compare->Expect("predicted f mean", f.components[0].mean, ToMatrix(prediction.at("f_mean")));
   compare->Expect("predicted f variance", f.components[0].var, ToMatrix(prediction.at("f_var")));
   const Prediction predicted = predictor.Predict(x_test, {});
-  compare->Expect("predicted y mean", predicted.components[0].mean,
-                  ToMatrix(prediction.at("y_mean")));
-  compare->Expect("predicted y variance", predicted.components[0].var,
-                  ToMatrix(prediction.at("y_var")));
+  compare->Expect("predicted y mean", predicted.components[0].mean, ToMatrix(prediction.at("y_mean")));
+  compare->Expect("predicted y variance", predicted.components[0].var, ToMatrix(prediction.at("y_var")));
 }
 
 void CheckVariational(const Json& test, Comparison* compare) {
@@ -367,8 +465,7 @@ void CheckVariational(const Json& test, Comparison* compare) {
   CompareGradients(model, gradient, N, test.at("gradients"), compare);
   for (const Json& pair : test.at("expected").at("energy_at_alpha")) {
     const AepEnergy energy(model, x, y, {.alpha = pair[0].get<double>(), .N = N}, pool);
-    compare->Expect("energy at alpha " + pair[0].dump(),
-                    energy.Energy(model, AllRows(x), nullptr).F, pair[1]);
+    compare->Expect("energy at alpha " + pair[0].dump(), energy.Energy(model, AllRows(x), nullptr).F, pair[1]);
   }
 }
 

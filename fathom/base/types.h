@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 
@@ -33,6 +34,34 @@ struct Moments {
   void SetZero(Index rows, Index cols) {
     mean.setZero(rows, cols);
     var.setZero(rows, cols);
+  }
+};
+
+// One joint Gaussian per row: Moments with the covariances between the cells of a row kept.
+struct FullMoments {
+  Matrix mean;              // [N, D]
+  std::vector<Matrix> cov;  // N of [D, D], symmetric
+
+  static FullMoments FromDiagonal(const Moments& x) {
+    FullMoments full;
+    full.mean = x.mean;
+    full.cov.reserve(static_cast<std::size_t>(x.rows()));
+    for (Index n = 0; n < x.rows(); ++n) full.cov.emplace_back(x.var.row(n).asDiagonal());
+    return full;
+  }
+  Moments Diagonal() const {
+    Moments x(rows(), cols());
+    x.mean = mean;
+    for (Index n = 0; n < rows(); ++n) x.var.row(n) = cov[n].diagonal().transpose();
+    return x;
+  }
+
+  Index rows() const { return mean.rows(); }
+  Index cols() const { return mean.cols(); }
+
+  void SetZero(Index rows, Index cols) {
+    mean.setZero(rows, cols);
+    cov.assign(static_cast<std::size_t>(rows), Matrix::Zero(cols, cols));
   }
 };
 
