@@ -43,6 +43,9 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const ProgressCallback& 
                          {.alpha = recipe.alpha, .noise_floor = recipe.noise_floor}, pool);
   MinimizeOptions optimizer = recipe.optimizer;
   optimizer.seed = recipe.seed;
+  if (optimizer.steps == 0) optimizer.steps = DefaultSteps(x.rows());
+  model.recipe.optimizer = optimizer;
+  model.recipe.start = start;
   MinimizeState state(Pack(model.network, energy.packing()));
   const Summary run = Minimize(energy, optimizer, callback, &state);
   if (run.reason == StopReason::kNumericalFailure && run.steps == 0)

@@ -1,10 +1,16 @@
 #include "fathom/fit/recipe.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fathom/base/error.h"
 
 namespace fathom {
+
+Index DefaultSteps(Index rows) {
+  const double steps = 500 * std::sqrt(static_cast<double>(rows) / 500);
+  return static_cast<Index>(std::clamp(steps, 500.0, 5000.0));
+}
 
 void CheckRecipe(const Recipe& recipe) {
   const Architecture& architecture = recipe.architecture;
@@ -15,8 +21,6 @@ void CheckRecipe(const Recipe& recipe) {
   }
   for (const Index M : architecture.inducing)
     Require(M >= 1 && M <= 10000, "inducing", "from 1 to 10000", M);
-  Require(architecture.inducing.size() <= architecture.hidden.size() + 1, "inducing",
-          "at most one number per layer", architecture.inducing.size());
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
           recipe.noise_floor);

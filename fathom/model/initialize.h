@@ -19,8 +19,8 @@ enum class Start {
 
 struct Architecture {
   std::vector<Index> hidden = {5};  // widths of the hidden layers; empty: one GP layer
-  std::vector<Index> inducing = {
-      100};  // pseudo-points per layer; the last entry holds for all layers above
+  // Pseudo-points per layer from the first one up; the last entry holds for all layers above.
+  std::vector<Index> inducing = {100, 50};
   std::string kernel = "se_ard";
   std::string likelihood = "gaussian";
   bool linear_mean = false;  // hidden layers have a fixed linear mean (principal components)

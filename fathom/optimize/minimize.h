@@ -14,8 +14,8 @@ namespace fathom {
 
 struct MinimizeOptions {
   Index steps = 1000;
-  Index batch_size =
-      256;  // all rows if the table has no more; otherwise a remainder of an epoch is left out
+  // All rows if the table has no more; otherwise the remainder of an epoch is left out.
+  Index batch_size = 256;
   double learning_rate = 0.03;
   Index warm_up = 100;     // without it the energy explodes in the first steps of a wide network
   double time_budget = 0;  // seconds; the decay is stretched or pressed to end with it. 0: none
