@@ -27,7 +27,7 @@ struct MinimizeOptions {
   Index cool_down = 150;
   int max_recoveries = 10;
   std::uint64_t seed = 1;
-  AdamOptions adam;
+  AdamOptions adam = {};
 };
 
 // Everything that a run consists of; copy it to save the run, pass it on to continue.
