@@ -15,8 +15,10 @@ namespace {
 Dataset MakeData(Matrix inputs, Matrix targets) {
   Dataset data;
   data.source = "test";
-  for (Index q = 0; q < inputs.cols(); ++q) data.input_names.emplace_back(1, static_cast<char>('a' + q));
-  for (Index d = 0; d < targets.cols(); ++d) data.target_names.emplace_back(1, static_cast<char>('y' + d));
+  for (Index q = 0; q < inputs.cols(); ++q)
+    data.input_names.emplace_back(1, static_cast<char>('a' + q));
+  for (Index d = 0; d < targets.cols(); ++d)
+    data.target_names.emplace_back(1, static_cast<char>('y' + d));
   data.inputs = Moments::Certain(std::move(inputs));
   data.targets = std::move(targets);
   return data;

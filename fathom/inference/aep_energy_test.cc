@@ -366,7 +366,8 @@ TEST(AepEnergy, FailureIsReportedNotThrown) {
   EXPECT_FALSE(energy.Evaluate(parameters, AllRows(4), &value, &gradient, &reason));
   EXPECT_NE(reason, "");
   reason.clear();
-  parameters = Vector::Constant(parameters.size(), 250);
+  parameters = Pack(model, {});
+  parameters.segment(3 + 8, 4).setConstant(1e300);  // the whitened mean: its square overflows
   EXPECT_FALSE(energy.Evaluate(parameters, AllRows(4), &value, &gradient, &reason));
   EXPECT_NE(reason, "");
   // And works again afterwards.

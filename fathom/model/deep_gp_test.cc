@@ -83,7 +83,7 @@ const std::vector<Damage> kDamages = {
      "lower triangular"},
     {"DiagonalNotPositive",
      [](DeepGp* m) { std::get<Whitened>(m->layers[0].gps[1].posterior).Delta(2, 2) = -0.5; },
-     "layers.0.gps.1.whitened.Delta"},
+     "layer 0 has a posterior factor"},
 };
 
 class CheckModelRefuses : public testing::TestWithParam<Damage> {};
