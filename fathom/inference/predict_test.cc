@@ -114,6 +114,43 @@ TEST(Predict, SamplesOfTwoLayersHaveTheMatchedMoments) {
   }
 }
 
+// One layer of a model as a model of its own.
+DeepGp LayerAlone(const DeepGp& model, std::size_t l) {
+  DeepGp alone = model;
+  alone.layers = {model.layers[l]};
+  alone.layers[0].noise_variance.resize(0);
+  alone.layers[0].skip = false;
+  alone.likelihood_parameters = Vector::Ones(alone.outputs());
+  return alone;
+}
+
+TEST(Predict, LayersHandOnMomentsNoiseAndSkippedInputs) {
+  RandomStream stream(12);
+  const ThreadPool pool(1);
+  for (const bool skip : {false, true}) {
+    for (const bool linear : {false, true}) {
+      const DeepGp model =
+          RandomModel({.hidden = {2}, .skip = skip, .linear_mean = linear}, &stream);
+      Moments x = Moments::Certain(stream.NormalMatrix(9, 2));
+      AddInputVariance(&stream, &x);
+      Moments hidden =
+          Predictor(LayerAlone(model, 0), pool).Predict(x, {.latent = true}).components[0];
+      hidden.var.rowwise() += model.layers[0].noise_variance.transpose();
+      if (skip) {
+        Moments joint(9, 4);
+        joint.mean << hidden.mean, x.mean;
+        joint.var << hidden.var, x.var;
+        hidden = joint;
+      }
+      const Prediction expected =
+          Predictor(LayerAlone(model, 1), pool).Predict(hidden, {.latent = true});
+      const Prediction got = Predictor(model, pool).Predict(x, {.latent = true});
+      EXPECT_LT((got.Mean() - expected.Mean()).cwiseAbs().maxCoeff(), 1e-13);
+      EXPECT_LT((got.Variance() - expected.Variance()).cwiseAbs().maxCoeff(), 1e-13);
+    }
+  }
+}
+
 TEST(Predict, OneLayerHasNothingToSample) {
   RandomStream stream(6);
   const ThreadPool pool(1);
