@@ -22,8 +22,8 @@ class ThreadPool {
   int size() const;
 
   // Calls job(0), ..., job(count - 1) and returns when all are done. If jobs throw, all jobs still
-  // run and the exception of the lowest-numbered one is rethrown. One Run at a time; a job must not
-  // call Run.
+  // run and the exception of the lowest-numbered one is rethrown. May be called from several
+  // threads; one Run then waits for the other. A job must not call Run.
   void Run(Index count, const std::function<void(Index)>& job) const;
 
  private:

@@ -101,6 +101,7 @@ void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, co
     tape.offset[n] = std::log(shape.variance) + 0.5 * std::log(stretch1);
     tape.prefactor2[n] = std::sqrt(stretch2);
   }
+  // [psi1] in full; [psi2] contracted with its weights as it is computed.
   GaussianRows(rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1);
   PairForward(rows, D, pairs_, tape.features, weights_.data(), midpoints_.data(), tape.psi2,
               tape.row_sums);

@@ -42,15 +42,18 @@ DeepGp DeepGp::ZeroLike() const {
 void CheckModel(const DeepGp& model) {
   if (model.layers.empty()) ThrowError("the model has no layers");
   if (!model.likelihood) ThrowError("the model has no likelihood");
+  for (Index l = 0; l < model.num_layers(); ++l) {
+    if (model.layers[l].gps.empty()) ThrowError("layer ", l, " has no functions");
+  }
   const Index raw_inputs = model.input_dim();
   for (Index l = 0; l < model.num_layers(); ++l) {
     const GpLayer& layer = model.layers[l];
     const bool hidden = l + 1 < model.num_layers();
-    if (layer.gps.empty()) ThrowError("layer ", l, " has no functions");
     const Index below = l == 0 ? raw_inputs : model.layers[l - 1].outputs();
     const Index inputs = below + (layer.skip && l > 0 ? raw_inputs : 0);
     if (layer.skip && l == 0) ThrowError("the first layer cannot have skip links");
     for (const SparseGp& gp : layer.gps) {
+      if (!gp.kernel) ThrowError("layer ", l, " has a function without a kernel");
       const Index M = gp.num_inducing();
       if (M < 1) ThrowError("layer ", l, " has a function without pseudo-inputs");
       if (gp.input_dim() != inputs) {
@@ -70,6 +73,9 @@ void CheckModel(const DeepGp& model) {
               : fits(std::get<Whitened>(gp.posterior).mu, std::get<Whitened>(gp.posterior).Delta);
       if (!posterior_fits)
         ThrowError("layer ", l, " has a posterior whose size is not that of its pseudo-inputs");
+      const auto* whitened = std::get_if<Whitened>(&gp.posterior);
+      if (whitened != nullptr && !(whitened->Delta.diagonal().array() > 0).all())
+        ThrowError("layer ", l, " has a posterior factor whose diagonal is not positive");
     }
     if (layer.noise_variance.size() != (hidden ? layer.outputs() : 0)) {
       ThrowError("layer ", l, " has ", layer.noise_variance.size(), " noise variances");

@@ -109,9 +109,12 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     for (Index d = 0; d < width; ++d) {
       SparseGp gp;
       gp.kernel = kernel;
-      const std::uint64_t seed = options.seed + 1000 * l + (architecture.shared ? 0 : d);
+      const std::uint64_t seed = options.seed + 1000 * l + d;
       const double reach = std::sqrt(static_cast<double>(D));
-      if (paper && l > 0) {
+      if (architecture.shared && d > 0) {
+        gp.Z = layer.gps[0].Z;
+        gp.theta = layer.gps[0].theta;
+      } else if (paper && l > 0) {
         gp.Z.resize(M, D);
         for (Index i = 0; i < gp.Z.size(); ++i) gp.Z.data()[i] = 2 * stream.Uniform() - 1;
         gp.theta = Vector::Constant(1 + D, 2 * reach);

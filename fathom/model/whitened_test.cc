@@ -1,0 +1,160 @@
+#include "fathom/model/whitened.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+#include "tests/support/gradient.h"
+#include "tests/support/random_model.h"
+#include "tests/support/symmetric.h"
+
+namespace fathom {
+namespace {
+
+Matrix InverseOf(const Matrix& L) {
+  Matrix inverse = L;
+  InvertLowerInPlace(&inverse);
+  return inverse;
+}
+
+class WhitenedAtPower : public testing::TestWithParam<double> {};
+INSTANTIATE_TEST_SUITE_P(Powers, WhitenedAtPower, testing::Values(0.0, 0.5, 0.98, 1.0));
+
+// The cavity is q(u)^beta p(u)^(1 - beta), normalised.
+TEST_P(WhitenedAtPower, AgreesWithExplicitInverses) {
+  const double beta = GetParam();
+  RandomStream stream(1);
+  for (const Index M : {1, 2, 7}) {
+    const Matrix L = RandomLower(M, 1, &stream);
+    const Whitened q = RandomWhitened(M, &stream);
+    const Matrix K = L * L.transpose();
+    const Matrix Sigma = L * q.Delta * q.Delta.transpose() * L.transpose();
+    const Matrix V = (beta * Sigma.inverse() + (1 - beta) * K.inverse()).inverse();
+    const Vector m = V * (beta * (Sigma.inverse() * (L * q.mu)));
+    const Conditioned expected = TextbookConditioned(K, m, V);
+    const Conditioned got = Condition(q, InverseOf(L), beta, nullptr);
+    EXPECT_LT((got.a - expected.a).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT((got.S - expected.S).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_NEAR(got.phi, expected.phi, 1e-9);
+  }
+}
+
+TEST_P(WhitenedAtPower, ConditionBackward) {
+  const double beta = GetParam();
+  RandomStream stream(2);
+  for (const Index M : {1, 4}) {
+    const Index T = M * (M + 1) / 2;
+    const Matrix L = RandomLower(M, 1, &stream);
+    const Whitened q = RandomWhitened(M, &stream);
+    Conditioned weights;
+    weights.a = RandomVector(M, &stream);
+    weights.S = RandomSymmetric(M, &stream);
+    weights.phi = -0.6;
+    Vector point(M + 2 * T);
+    point << q.mu, LowerTriangle(q.Delta), LowerTriangle(L);
+    const auto value = [&](const Vector& x) {
+      const Whitened moved{x.head(M), LowerFrom(x.segment(M, T), M)};
+      const Conditioned out = Condition(moved, InverseOf(LowerFrom(x.tail(T), M)), beta, nullptr);
+      return weights.phi * out.phi + weights.a.dot(out.a) + weights.S.cwiseProduct(out.S).sum();
+    };
+    WhitenedTape tape;
+    const Matrix L_inverse = InverseOf(L);
+    Condition(q, L_inverse, beta, &tape);
+    Whitened d_q{Vector::Zero(M), Matrix::Zero(M, M)};
+    Matrix phi_argument = Matrix::Zero(M, M);
+    ConditionBackward(q, L_inverse, tape, weights, &d_q, &phi_argument);
+    // phi_argument is L'dL, of which the lower triangle counts; dL = L^-T (that), lower triangle.
+    const Matrix dL = L_inverse.transpose() * phi_argument;
+    Vector gradient(point.size());
+    gradient << d_q.mu, LowerTriangle(d_q.Delta), LowerTriangle(dL);
+    ExpectGradientMatches(value, gradient, point, 1e-7);
+  }
+}
+
+TEST(Whitened, PriorHasNothingToSay) {
+  const Index M = 4;
+  RandomStream stream(3);
+  const Matrix L_inverse = InverseOf(RandomLower(M, 1, &stream));
+  for (const double beta : {0.0, 0.7, 1.0}) {
+    const Conditioned out = Condition(Whitened::Prior(M), L_inverse, beta, nullptr);
+    EXPECT_LT(out.a.cwiseAbs().maxCoeff(), 1e-14);
+    EXPECT_LT(out.S.cwiseAbs().maxCoeff(), 1e-13);
+    EXPECT_NEAR(out.phi, 0, 1e-14);
+  }
+}
+
+TEST(Whitened, CavityOfPowerZeroIsThePrior) {
+  RandomStream stream(4);
+  const Whitened q = RandomWhitened(5, &stream);
+  const Conditioned out = Condition(q, InverseOf(RandomLower(5, 1, &stream)), 0, nullptr);
+  EXPECT_LT(out.a.cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT(out.S.cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_NEAR(out.phi, 0, 1e-12);
+}
+
+TEST(Whitened, LogPartitionIsThatOfThePosterior) {
+  RandomStream stream(5);
+  for (const Index M : {1, 6}) {
+    const Whitened q = RandomWhitened(M, &stream);
+    const Conditioned posterior = Condition(q, InverseOf(RandomLower(M, 1, &stream)), 1, nullptr);
+    EXPECT_NEAR(LogPartition(q), posterior.phi, 1e-12);
+  }
+}
+
+// Compares a function of (mu, Delta) with its gradient.
+template <typename Value, typename Backward>
+void ExpectOwnGradient(const Whitened& q, Value value, Backward backward) {
+  const Index M = q.mu.size();
+  const Index T = M * (M + 1) / 2;
+  Vector point(M + T);
+  point << q.mu, LowerTriangle(q.Delta);
+  Whitened d_q{Vector::Zero(M), Matrix::Zero(M, M)};
+  backward(&d_q);
+  Vector gradient(M + T);
+  gradient << d_q.mu, LowerTriangle(d_q.Delta);
+  EXPECT_EQ(Matrix(d_q.Delta.triangularView<Eigen::Lower>()), d_q.Delta);
+  ExpectGradientMatches(
+      [&](const Vector& x) {
+        return value(Whitened{x.head(M), LowerFrom(x.tail(T), M)});
+      },
+      gradient, point, 1e-8);
+}
+
+TEST(Whitened, LogPartitionBackward) {
+  RandomStream stream(6);
+  const Whitened q = RandomWhitened(4, &stream);
+  ExpectOwnGradient(
+      q, [](const Whitened& x) { return -1.7 * LogPartition(x); },
+      [&](Whitened* d_q) { LogPartitionBackward(q, -1.7, d_q); });
+}
+
+TEST(Whitened, NegativeKlAgainstTheTextbook) {
+  RandomStream stream(7);
+  for (const Index M : {1, 5}) {
+    const Whitened q = RandomWhitened(M, &stream);
+    const double expected =
+        TextbookNegativeKl(Matrix::Identity(M, M), q.mu, q.Delta * q.Delta.transpose());
+    EXPECT_NEAR(NegativeKl(q), expected, 1e-11);
+  }
+  EXPECT_EQ(NegativeKl(Whitened::Prior(3)), 0);
+}
+
+TEST(Whitened, NegativeKlBackward) {
+  RandomStream stream(8);
+  const Whitened q = RandomWhitened(4, &stream);
+  ExpectOwnGradient(
+      q, [](const Whitened& x) { return NegativeKl(x); },
+      [&](Whitened* d_q) { NegativeKlBackward(q, d_q); });
+}
+
+TEST(Whitened, NotANumberIsReported) {
+  RandomStream stream(9);
+  Whitened q = RandomWhitened(3, &stream);
+  q.Delta(2, 1) = std::nan("");
+  EXPECT_THROW(Condition(q, Matrix::Identity(3, 3), 0.5, nullptr), NumericalError);
+}
+
+}  // namespace
+}  // namespace fathom
