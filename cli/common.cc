@@ -104,6 +104,19 @@ std::string JoinCounts(const std::vector<Index>& counts) {
   return text.empty() ? "0" : text;
 }
 
+void RequireFinite(const Prediction& prediction, const Table& table) {
+  if (prediction.Mean().allFinite() && prediction.Variance().allFinite()) return;
+  throw NumericalError(table.source +
+                       ": a prediction is not a finite number; compare the inputs with those that "
+                       "the model was trained on");
+}
+
+CLI::Validator InRange(Index low, Index high) { return CLI::Range(low, high).description(""); }
+
+CLI::Validator OneOf(const std::vector<std::string>& words) {
+  return CLI::IsMember(words).description("");
+}
+
 std::string Short(double value) {
   char buffer[40];
   std::snprintf(buffer, sizeof(buffer), "%.6g", value);
@@ -120,6 +133,7 @@ void CheckOutput(const std::string& path, const std::vector<std::string>& inputs
   const fs::path target =
       fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : fs::path(path);
   if (target.empty()) ThrowError("the file to write has no name");
+  if (path == "-") ThrowError("a model cannot be written to standard output; name a file");
   if (fs::is_directory(target, ignored)) ThrowError(path, ": is a directory; name a file in it");
   if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
     ThrowError(path, ": is not a regular file; name another file to write");
@@ -147,10 +161,21 @@ Table ReadForModel(const std::string& path, const Model& model, int threads) {
   return table;
 }
 
+CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what) {
+  // Read as text: a negative number would be wrapped around in silence.
+  const auto parse = [seed](const std::string& text) {
+    if (!ParseNumber(text, seed))
+      throw CLI::ValidationError("--seed", Quoted(text) + " is not a whole number from 0 on");
+  };
+  return app->add_option_function<std::string>("--seed", parse, what)
+      ->type_name("N")
+      ->default_str(std::to_string(*seed));
+}
+
 void AddThreads(CLI::App* app, int* threads) {
   app->add_option("--threads", *threads,
                   "Threads to use; 0 means all cores. The result does not depend on it")
-      ->check(CLI::Range(0, 1024))
+      ->check(InRange(0, 1024))
       ->type_name("N")
       ->capture_default_str();
 }
@@ -159,10 +184,10 @@ void AddSamples(CLI::App* app, Index* samples, std::uint64_t* seed) {
   app->add_option("--samples", *samples,
                   "Predict with a mixture of so many samples through the layers; 0 means one "
                   "Gaussian per row")
-      ->check(CLI::Range(Index{0}, Index{100000}))
+      ->check(InRange(0, 100000))
       ->type_name("S")
       ->capture_default_str();
-  app->add_option("--seed", *seed, "Seed of the samples")->type_name("N")->capture_default_str();
+  AddSeed(app, seed, "Seed of the samples");
 }
 
 }  // namespace fathom::cli

@@ -49,6 +49,13 @@ std::vector<double> ParseProbabilities(const char* option, const std::string& te
 double ParseDuration(const char* option, const std::string& text);
 std::string JoinCounts(const std::vector<Index>& counts);
 
+// Throws NumericalError, naming the table, unless all means and variances are finite.
+void RequireFinite(const Prediction& prediction, const Table& table);
+
+// Checks of option values; unlike CLI11's own they leave no trace in the help.
+CLI::Validator InRange(Index low, Index high);
+CLI::Validator OneOf(const std::vector<std::string>& words);
+
 // A number as people read it: six digits, no trailing zeros.
 std::string Short(double value);
 
@@ -60,6 +67,7 @@ void CheckOutput(const std::string& path, const std::vector<std::string>& inputs
 Table ReadForModel(const std::string& path, const Model& model, int threads);
 
 // Common options, with the same words everywhere.
+CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what);
 void AddThreads(CLI::App* app, int* threads);
 void AddSamples(CLI::App* app, Index* samples, std::uint64_t* seed);
 

@@ -13,8 +13,8 @@ namespace {
 constexpr Index kTrainRows = 400;
 constexpr Index kTestRows = 2000;
 constexpr double kNoise = 2;  // steps
-constexpr Index kColumns = 85;
-constexpr Index kRows = 71;
+constexpr Index kColumns = 100;
+constexpr Index kRows = 70;
 constexpr AxisRange kPositions{CarState::kLeftWall, CarState::kGoal};
 constexpr AxisRange kVelocities{-CarState::kMaxSpeed, CarState::kMaxSpeed};
 
@@ -31,7 +31,6 @@ PanelOptions StatePanel(const std::string& title, const std::string& scale) {
           .color_scale = scale};
 }
 
-// Scales that no function value belongs to stay as they are.
 void AddMap(Figure* figure, Index row, Index column, const PanelOptions& panel,
             const Vector& values) {
   figure->AddHeatMap(row, column, panel,

@@ -82,7 +82,9 @@ int RunEvaluate(const EvaluateOptions& options) {
     }
   }
   const Dataset rows = SelectInputs(table, model.input_names, model.target_names);
-  const Scores scores = Evaluate(predictor.Predict(rows.inputs, options.predict), rows.targets);
+  const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
+  RequireFinite(prediction, table);
+  const Scores scores = Evaluate(prediction, rows.targets);
   WriteOut(options.json ? JsonScores(scores) : HumanScores(scores));
   return kGood;
 }

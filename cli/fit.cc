@@ -1,7 +1,7 @@
-#include <cmath>
-#include <cstdio>
+#include <iomanip>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/common.h"
 #include "cli/progress.h"
@@ -51,7 +51,7 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   add("--inducing", &options->inducing, "M[,M]",
       "Pseudo-points per function; a list gives one number per layer");
   add("--alpha", &recipe.alpha, "A", "Power of EP: 1 is EP, 0 the variational limit");
-  add("--seed", &recipe.seed, "N", "Seed of the starting point and of the batches");
+  AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
   AddThreads(app, &recipe.threads);
   add("--steps", &optimizer.steps, "N", "Most steps of the optimiser");
   add("--time-budget", &options->time_budget, "TIME", "End after this time: 90s, 5m or 1h");
@@ -69,10 +69,10 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   app->add_flag("--shared,!--no-shared", architecture.shared,
                 "The functions of a layer share kernel and pseudo-inputs");
   add("--start", &options->start, "principal|paper", "Starting point of the training")
-      ->check(CLI::IsMember({"principal", "paper"}));
+      ->check(OneOf({"principal", "paper"}));
   add("--form", &options->form, "whitened|sites",
       "How the posterior is written while it is optimised; 'sites' implies --start paper")
-      ->check(CLI::IsMember({"whitened", "sites"}));
+      ->check(OneOf({"whitened", "sites"}));
 }
 
 // The values that CLI11 could not put into the recipe by itself.
@@ -122,8 +122,8 @@ std::string HumanSummary(const FitOptions& options, const Dataset& dataset, cons
   if (dataset.dropped_rows > 0)
     text << " (" << dataset.dropped_rows << " without a target left out)";
   text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
-  text << "training    " << summary.steps << " steps in " << Short(summary.seconds)
-       << " s: " << summary.message;
+  text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
+       << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
   text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
   const Vector noise = NoiseStd(model);
@@ -179,12 +179,14 @@ Command AddFit(CLI::App* program) {
   app->add_option("--target", options->targets,
                   "Column to predict, by name or number; repeat it or give a,b for several")
       ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
       ->type_name("NAME");
   app->add_option("-o,--output", options->output, "File to write the model to")
       ->required()
       ->type_name("MODEL");
   app->add_option("--ignore", options->ignore, "Column to leave out; repeat it or give a,b")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
       ->type_name("NAME");
   app->add_flag("--json", options->json, "Print the summary as one JSON object");

@@ -21,17 +21,32 @@ constexpr const char* kExample =
     "'fathom COMMAND --help' explains a command. Exit codes: 0 good, 2 bad input, 3 numerical "
     "failure.";
 
-// A first word that is no command is the likeliest slip, and CLI11 would only say that a command is
-// missing.
+std::string Names(const std::vector<Command>& commands) {
+  std::string names;
+  for (const Command& command : commands)
+    names += (names.empty() ? "" : ", ") + command.app->get_name();
+  return names;
+}
+
+// CLI11 would only say that a subcommand is missing.
 void CheckFirstWord(int argc, char** argv, const std::vector<Command>& commands) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::string known;
+  if (argc < 2) ThrowError("name a command: ", Names(commands), " (see 'fathom --help')");
+  if (argv[1][0] == '-') return;
   for (const Command& command : commands) {
     if (command.app->get_name() == argv[1]) return;
-    known += (known.empty() ? "" : ", ") + command.app->get_name();
   }
-  ThrowError("there is no command ", Quoted(argv[1]), "; the commands are ", known,
+  ThrowError("there is no command ", Quoted(argv[1]), "; the commands are ", Names(commands),
              " (see 'fathom --help')");
+}
+
+// What is wrong with the options, better told than CLI11 does where it only lists what is left.
+std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
+  const std::vector<std::string> left = app.remaining(true);
+  for (const std::string& word : left) {
+    if (word.starts_with('-') && word.size() > 1) return "there is no option " + Quoted(word);
+  }
+  return left.empty() ? error.what() : "there is one argument too many: " + Quoted(left.front());
 }
 
 int Run(int argc, char** argv) {
@@ -40,22 +55,25 @@ int Run(int argc, char** argv) {
   program.set_help_flag("-h,--help", "Print this help");
   program.footer(kExample);
   program.require_subcommand(1);
+  program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   const std::vector<Command> commands = {AddFit(&program), AddPredict(&program),
                                          AddEvaluate(&program), AddDemo(&program)};
   CheckFirstWord(argc, argv, commands);
+  const auto asked = [&] {
+    const std::vector<CLI::App*> found = program.get_subcommands();
+    return found.empty() ? &program : found.front();
+  };
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const std::vector<CLI::App*> asked = program.get_subcommands();
-    WriteOut((asked.empty() ? &program : asked.front())->help());
+    WriteOut(asked()->help(asked() == &program ? "" : "fathom"));
     return kGood;
   } catch (const CLI::CallForVersion& version) {
     WriteOut(std::string(version.what()) + "\n");
     return kGood;
   } catch (const CLI::ParseError& error) {
-    const std::vector<CLI::App*> asked = program.get_subcommands();
-    ThrowError(error.what(), " (see 'fathom ", asked.empty() ? "" : asked.front()->get_name() + " ",
-               "--help')");
+    ThrowError(Explain(error, *asked()), " (see 'fathom ",
+               asked() == &program ? "" : asked()->get_name() + " ", "--help')");
   }
   for (const Command& command : commands) {
     if (command.app->parsed()) return command.run();

@@ -170,11 +170,7 @@ int RunPredict(const PredictCommandOptions& options) {
                       table.values.middleRows(predict.first_row, count)};
     const Dataset rows = SelectInputs(piece, model.input_names, model.target_names);
     const Prediction prediction = predictor.Predict(rows.inputs, predict);
-    if (!prediction.Mean().allFinite()) {
-      throw NumericalError(table.source +
-                           ": a prediction is not a finite number; are the inputs of a size like "
-                           "those the model was trained on?");
-    }
+    RequireFinite(prediction, table);
     // A density of y says nothing about f.
     const bool log_density = rows.targets.cols() > 0 && !predict.latent;
     if (!csv)
@@ -210,7 +206,7 @@ Command AddPredict(CLI::App* program) {
   AddThreads(app, &options->threads);
   app->add_option("--chunk", options->chunk,
                   "Rows predicted at a time, which bounds the memory; changes no result")
-      ->check(CLI::Range(Index{1}, Index{100'000'000}))
+      ->check(InRange(1, 100'000'000))
       ->type_name("ROWS")
       ->capture_default_str();
   return {app, [options] { return RunPredict(*options); }};
