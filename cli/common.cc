@@ -1,0 +1,193 @@
+#include "cli/common.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "fathom/base/error.h"
+#include "fathom/data/csv.h"
+#include "fathom/data/text.h"
+
+namespace fathom::cli {
+
+namespace {
+
+bool WriteAll(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// The whole of `text` as a number.
+template <typename Number>
+bool ParseNumber(std::string_view text, Number* number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+void WriteOut(std::string_view text) {
+  if (WriteAll(STDOUT_FILENO, text)) return;
+  if (errno == EPIPE) throw ClosedPipe();
+  ThrowError("cannot write to standard output: ", std::strerror(errno));
+}
+
+void Complain(const std::string& message) {
+  std::string line = "fathom: " + message;
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  WriteAll(STDERR_FILENO, line + "\n");
+}
+
+std::vector<std::string> SplitLists(const std::vector<std::string>& texts) {
+  std::vector<std::string> items;
+  for (const std::string& text : texts) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      items.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return items;
+}
+
+std::vector<Index> ParseCounts(const char* option, const std::string& text) {
+  std::vector<Index> counts;
+  for (const std::string& item : SplitLists({text})) {
+    if (!ParseNumber(item, &counts.emplace_back()))
+      ThrowError(option, ": ", Quoted(item), " is not a whole number");
+  }
+  return counts;
+}
+
+std::vector<double> ParseProbabilities(const char* option, const std::string& text) {
+  std::vector<double> probabilities;
+  for (const std::string& item : SplitLists({text})) {
+    double p = 0;
+    if (!ParseNumber(item, &p) || !(p > 0 && p < 1))
+      ThrowError(option, ": ", Quoted(item), " is not a number between 0 and 1");
+    if (std::count(probabilities.begin(), probabilities.end(), p) > 0)
+      ThrowError(option, ": ", Quoted(item), " is named twice");
+    probabilities.push_back(p);
+  }
+  return probabilities;
+}
+
+double ParseDuration(const char* option, const std::string& text) {
+  std::string_view number = text;
+  double unit = 1;
+  if (number.ends_with('h')) unit = 3600;
+  if (number.ends_with('m')) unit = 60;
+  if (number.ends_with('s') || unit != 1) number.remove_suffix(1);
+  double value = 0;
+  if (!ParseNumber(number, &value) || !(value > 0) || !std::isfinite(value))
+    ThrowError(option, ": ", Quoted(text), " is not a time; write 90s, 5m or 1h");
+  return value * unit;
+}
+
+std::string JoinCounts(const std::vector<Index>& counts) {
+  std::string text;
+  for (const Index count : counts) text += (text.empty() ? "" : ",") + std::to_string(count);
+  return text.empty() ? "0" : text;
+}
+
+void RequireFinite(const Prediction& prediction, const Table& table) {
+  if (prediction.Mean().allFinite() && prediction.Variance().allFinite()) return;
+  throw NumericalError(table.source +
+                       ": a prediction is not a finite number; compare the inputs with those that "
+                       "the model was trained on");
+}
+
+CLI::Validator InRange(Index low, Index high) { return CLI::Range(low, high).description(""); }
+
+CLI::Validator OneOf(const std::vector<std::string>& words) {
+  return CLI::IsMember(words).description("");
+}
+
+std::string Short(double value) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof(buffer), "%.6g", value);
+  return buffer;
+}
+
+void CheckOutput(const std::string& path, const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(path, input, ignored))
+      ThrowError(path, ": would be overwritten but is read too; name another file to write");
+  }
+  const fs::path target =
+      fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : fs::path(path);
+  if (target.empty()) ThrowError("the file to write has no name");
+  if (path == "-") ThrowError("a model cannot be written to standard output; name a file");
+  if (fs::is_directory(target, ignored)) ThrowError(path, ": is a directory; name a file in it");
+  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
+    ThrowError(path, ": is not a regular file; name another file to write");
+  // Files are written beside their place and renamed, so it is the folder that must be writable.
+  const std::string probe = target.string() + ".probe-" + std::to_string(::getpid());
+  const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) ThrowError(path, ": cannot write the file: ", std::strerror(errno));
+  ::close(descriptor);
+  ::unlink(probe.c_str());
+}
+
+Table ReadForModel(const std::string& path, const Model& model, int threads) {
+  CsvOptions options{.threads = threads};
+  options.only = model.input_names;
+  options.only.insert(options.only.end(), model.target_names.begin(), model.target_names.end());
+  Table table = ReadCsv(path, options);
+  std::vector<std::string> missing;
+  for (const std::string& name : model.input_names) {
+    if (std::count(table.columns.begin(), table.columns.end(), name) == 0) missing.push_back(name);
+  }
+  if (!missing.empty()) {
+    ThrowError(table.source, ": has no column ", QuotedList(missing),
+               "; the model predicts from the columns ", QuotedList(model.input_names));
+  }
+  return table;
+}
+
+CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what) {
+  // Read as text: a negative number would be wrapped around in silence.
+  const auto parse = [seed](const std::string& text) {
+    if (!ParseNumber(text, seed))
+      throw CLI::ValidationError("--seed", Quoted(text) + " is not a whole number from 0 on");
+  };
+  return app->add_option_function<std::string>("--seed", parse, what)
+      ->type_name("N")
+      ->default_str(std::to_string(*seed));
+}
+
+void AddThreads(CLI::App* app, int* threads) {
+  app->add_option("--threads", *threads,
+                  "Threads to use; 0 means all cores. The result does not depend on it")
+      ->check(InRange(0, 1024))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void AddSamples(CLI::App* app, Index* samples, std::uint64_t* seed) {
+  app->add_option("--samples", *samples,
+                  "Predict with a mixture of so many samples through the layers; 0 means one "
+                  "Gaussian per row")
+      ->check(InRange(0, 100000))
+      ->type_name("S")
+      ->capture_default_str();
+  AddSeed(app, seed, "Seed of the samples");
+}
+
+}  // namespace fathom::cli

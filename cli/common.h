@@ -1,0 +1,76 @@
+// What the subcommands have in common: exit codes, output that knows about closed pipes, and the
+// reading of option values.
+#ifndef CLI_COMMON_H_
+#define CLI_COMMON_H_
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fathom/data/table.h"
+#include "fathom/fit/model.h"
+
+namespace fathom::cli {
+
+inline constexpr int kGood = 0;
+inline constexpr int kInternal = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kNumerical = 3;
+
+// One subcommand: what CLI11 parses and what then runs; `run` returns the exit code.
+struct Command {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+Command AddFit(CLI::App* program);
+Command AddPredict(CLI::App* program);
+Command AddEvaluate(CLI::App* program);
+Command AddDemo(CLI::App* program);
+
+// The reader of standard output has gone away: no fault of anybody's, and nobody is left to tell.
+struct ClosedPipe : std::exception {};
+
+// Writes all of `text` to standard output at once. Throws ClosedPipe, or Error if it cannot be
+// written.
+void WriteOut(std::string_view text);
+// "fathom: <message>" on standard error, on one line whatever the message holds.
+void Complain(const std::string& message);
+
+// "a,b" as {"a", "b"}; every text of `texts` is such a list.
+std::vector<std::string> SplitLists(const std::vector<std::string>& texts);
+// Values of an option; Error names the option and the value.
+std::vector<Index> ParseCounts(const char* option, const std::string& text);
+std::vector<double> ParseProbabilities(const char* option, const std::string& text);
+// "90", "90s", "5m" or "1h", in seconds.
+double ParseDuration(const char* option, const std::string& text);
+std::string JoinCounts(const std::vector<Index>& counts);
+
+// Throws NumericalError, naming the table, unless all means and variances are finite.
+void RequireFinite(const Prediction& prediction, const Table& table);
+
+// Checks of option values; unlike CLI11's own they leave no trace in the help.
+CLI::Validator InRange(Index low, Index high);
+CLI::Validator OneOf(const std::vector<std::string>& words);
+
+// A number as people read it: six digits, no trailing zeros.
+std::string Short(double value);
+
+// Throws Error unless a file can be made (or replaced) at `path`, and if that would overwrite one
+// of `inputs`. Leaves everything as it was.
+void CheckOutput(const std::string& path, const std::vector<std::string>& inputs);
+
+// The columns of a table that the model knows. Throws Error naming the inputs that are missing.
+Table ReadForModel(const std::string& path, const Model& model, int threads);
+
+// Common options, with the same words everywhere.
+CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what);
+void AddThreads(CLI::App* app, int* threads);
+void AddSamples(CLI::App* app, Index* samples, std::uint64_t* seed);
+
+}  // namespace fathom::cli
+
+#endif  // CLI_COMMON_H_

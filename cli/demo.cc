@@ -1,0 +1,91 @@
+#include "cli/demo.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/common.h"
+#include "cli/progress.h"
+#include "fathom/base/error.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExample =
+    "Example:\n"
+    "  fathom demo --output pictures\n\n"
+    "Fits a GP and a deep GP, both with default settings, to the value function of the mountain "
+    "car (from 400 noisy\nevaluations) and to a step, prints how well each predicts fresh data, "
+    "and "
+    "draws mountain_car.svg and step.svg,\nwhich any browser shows.";
+
+int RunDemo(const std::string& folder, int threads) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) ThrowError(folder, ": cannot make the folder: ", problem.message());
+  const std::filesystem::path place = folder;
+  const std::string step = (place / "step.svg").string();
+  const std::string car = (place / "mountain_car.svg").string();
+  CheckOutput(step, {});
+  CheckOutput(car, {});
+  WriteOut(MountainCarDemo(car, threads) + "picture: " + car + "\n\n");
+  WriteOut(StepDemo(step, threads) + "picture: " + step + "\n");
+  return kGood;
+}
+
+}  // namespace
+
+Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden,
+                       const std::vector<std::string>& input_names, const SampledFunction& train,
+                       const SampledFunction& test, int threads) {
+  Dataset dataset;
+  dataset.source = name;
+  dataset.input_names = input_names;
+  dataset.target_names = {"value"};
+  dataset.inputs = Moments::Certain(train.X);
+  dataset.targets = train.y;
+  Recipe recipe;
+  recipe.architecture.hidden = hidden;
+  recipe.threads = threads;
+  ProgressBar bar;
+  Model model = Fit(dataset, recipe, [&](const Progress& progress, const MinimizeState&) {
+    bar.Show(progress);
+    return true;
+  });
+  Contestant contestant{name, std::make_unique<ModelPredictor>(std::move(model), threads), {}};
+  contestant.scores = Evaluate(contestant.predictor->Predict(Moments::Certain(test.X)), test.y);
+  return contestant;
+}
+
+std::string ScoreTable(const std::vector<Contestant>& contestants) {
+  char line[200];
+  std::snprintf(line, sizeof(line), "  %-10s %10s %20s %12s %10s\n", "", "RMSE",
+                "mean log likelihood", "coverage 95%", "seconds");
+  std::string text = line;
+  for (const Contestant& contestant : contestants) {
+    const Scores& scores = contestant.scores;
+    std::snprintf(line, sizeof(line), "  %-10s %10.4g %20.4g %12.3f %10.1f\n",
+                  contestant.name.c_str(), scores.rmse, scores.mean_log_likelihood,
+                  scores.coverage_95, contestant.predictor->model().summary.seconds);
+    text += line;
+  }
+  return text;
+}
+
+Command AddDemo(CLI::App* program) {
+  CLI::App* app =
+      program->add_subcommand("demo", "Fit examples that need no data, and draw the results");
+  app->footer(kExample);
+  struct Options {
+    std::string output = "demo-output";
+    int threads = 0;
+  };
+  const auto options = std::make_shared<Options>();
+  app->add_option("-o,--output", options->output, "Folder for the pictures; made if need be")
+      ->type_name("DIR")
+      ->capture_default_str();
+  AddThreads(app, &options->threads);
+  return {app, [options] { return RunDemo(options->output, options->threads); }};
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,36 @@
+// The demos: a GP and a deep GP, both with default settings, on functions that one GP cannot
+// follow.
+#ifndef CLI_DEMO_H_
+#define CLI_DEMO_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fathom/demo/sampled_function.h"
+#include "fathom/evaluate/metrics.h"
+#include "fathom/fit/model.h"
+
+namespace fathom::cli {
+
+struct Contestant {
+  std::string name;
+  std::unique_ptr<ModelPredictor> predictor;
+  Scores scores;  // on fresh, noisy rows
+};
+
+// Fits the default recipe with these hidden layers and scores it.
+Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden,
+                       const std::vector<std::string>& input_names, const SampledFunction& train,
+                       const SampledFunction& test, int threads);
+
+// One line of scores per contestant.
+std::string ScoreTable(const std::vector<Contestant>& contestants);
+
+// Each writes its picture and returns what to print.
+std::string MountainCarDemo(const std::string& picture, int threads);
+std::string StepDemo(const std::string& picture, int threads);
+
+}  // namespace fathom::cli
+
+#endif  // CLI_DEMO_H_

@@ -1,0 +1,215 @@
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+#include "cli/common.h"
+#include "fathom/base/error.h"
+#include "fathom/data/atomic_file.h"
+#include "fathom/data/csv.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExample =
+    "Examples:\n"
+    "  fathom predict price.fathom new.csv > predictions.csv\n"
+    "  fathom predict price.fathom new.csv -o predictions.csv --quantiles 0.05,0.5,0.95\n"
+    "  generate | fathom predict price.fathom - | consume\n\n"
+    "Writes one line per row of TEST.csv: mean, std and quantiles of the target itself, noise "
+    "included, in the\nunits of the file (with --latent: of the noise-free function). With several "
+    "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
+    "is the log density of their values. Other columns\nare ignored.";
+
+struct PredictCommandOptions {
+  std::string model, test, output = "-";
+  std::string quantiles = "0.025,0.975";
+  PredictOptions predict;
+  int threads = 0;
+  Index chunk = 4096;
+};
+
+// "q025" for 0.025, "q50" for 0.5.
+std::string QuantileName(double probability) {
+  char buffer[400];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof(buffer), probability, std::chars_format::fixed);
+  std::string digits(buffer + 2, end.ptr);
+  if (digits.size() < 2) digits += '0';
+  return "q" + digits;
+}
+
+std::vector<std::string> ColumnNames(const Model& model, const std::vector<double>& quantiles,
+                                     bool log_density) {
+  std::vector<std::string> names;
+  for (const std::string& target : model.target_names) {
+    const std::string prefix = model.target_names.size() == 1 ? "" : target + "_";
+    names.push_back(prefix + "mean");
+    names.push_back(prefix + "std");
+    for (const double p : quantiles) names.push_back(prefix + QuantileName(p));
+  }
+  if (log_density) names.emplace_back("log_density");
+  return names;
+}
+
+// [rows, columns] as ColumnNames has them.
+Matrix OutputValues(const Prediction& prediction, const Matrix& y,
+                    const std::vector<double>& quantiles, bool log_density) {
+  const Index rows = prediction.rows();
+  const Index per_target = 2 + static_cast<Index>(quantiles.size());
+  const Matrix mean = prediction.Mean();
+  const Matrix variance = prediction.Variance();
+  Matrix values(rows, prediction.outputs() * per_target + (log_density ? 1 : 0));
+  for (Index n = 0; n < rows; ++n) {
+    for (Index d = 0; d < prediction.outputs(); ++d) {
+      Index column = d * per_target;
+      values(n, column++) = mean(n, d);
+      values(n, column++) = std::sqrt(variance(n, d));
+      for (const double p : quantiles) values(n, column++) = prediction.Quantile(n, d, p);
+    }
+    if (log_density) {
+      values(n, values.cols() - 1) = y.row(n).hasNaN() ? std::numeric_limits<double>::quiet_NaN()
+                                                       : prediction.LogDensity(n, y.row(n));
+    }
+  }
+  return values;
+}
+
+// Standard output, or a file that appears only when all of it is there. Until then its text waits
+// in a file without a name, which vanishes with the program however that ends.
+class Output {
+ public:
+  explicit Output(const std::string& path) : path_(path) {
+    if (path_ == "-") return;
+    waiting_ = std::tmpfile();
+    if (waiting_ == nullptr) ThrowError(path_, ": cannot make a temporary file for it");
+  }
+  ~Output() {
+    if (waiting_ != nullptr) std::fclose(waiting_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void Write(std::string_view text) {
+    if (waiting_ == nullptr) {
+      WriteOut(text);
+    } else {
+      if (std::fwrite(text.data(), 1, text.size(), waiting_) != text.size()) ThrowFull();
+      size_ += text.size();
+    }
+  }
+
+  void Commit() {
+    if (waiting_ == nullptr) return;
+    if (std::fflush(waiting_) != 0) ThrowFull();
+    void* bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, ::fileno(waiting_), 0);
+    if (bytes == MAP_FAILED) ThrowFull();
+    const std::unique_ptr<void, std::function<void(void*)>> unmap(
+        bytes, [this](void* mapped) { ::munmap(mapped, size_); });
+    const std::string_view text(static_cast<const char*>(bytes), size_);
+    WriteFileAtomically(path_, {&text, 1});
+  }
+
+ private:
+  [[noreturn]] void ThrowFull() const {
+    ThrowError(path_, ": cannot be written: the folder for temporary files is full");
+  }
+
+  std::string path_;
+  std::FILE* waiting_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Writes tables in pieces, the header once.
+class CsvPieces {
+ public:
+  CsvPieces(std::vector<std::string> columns, Output* output)
+      : columns_(std::move(columns)), output_(output) {
+    header_ = Text(Matrix(0, static_cast<Index>(columns_.size())));
+  }
+
+  void Write(const Matrix& values) {
+    const std::string text = Text(values);
+    output_->Write(std::string_view(text).substr(first_ ? 0 : header_.size()));
+    first_ = false;
+  }
+
+ private:
+  std::string Text(const Matrix& values) const {
+    std::ostringstream out;
+    WriteCsv(out, columns_, values);
+    return out.str();
+  }
+
+  std::vector<std::string> columns_;
+  Output* output_;
+  std::string header_;
+  bool first_ = true;
+};
+
+int RunPredict(const PredictCommandOptions& options) {
+  const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
+  if (options.output != "-") CheckOutput(options.output, {options.model, options.test});
+  const ModelPredictor predictor(LoadModel(options.model), options.threads);
+  const Model& model = predictor.model();
+  const Table table = ReadForModel(options.test, model, options.threads);
+
+  Output output(options.output);
+  std::unique_ptr<CsvPieces> csv;
+  PredictOptions predict = options.predict;
+  do {
+    // A piece of the table at a time, so that memory beside the table does not grow with it.
+    const Index count = std::min(options.chunk, table.values.rows() - predict.first_row);
+    const Table piece{table.source, table.columns,
+                      table.values.middleRows(predict.first_row, count)};
+    const Dataset rows = SelectInputs(piece, model.input_names, model.target_names);
+    const Prediction prediction = predictor.Predict(rows.inputs, predict);
+    RequireFinite(prediction, table);
+    // A density of y says nothing about f.
+    const bool log_density = rows.targets.cols() > 0 && !predict.latent;
+    if (!csv)
+      csv = std::make_unique<CsvPieces>(ColumnNames(model, quantiles, log_density), &output);
+    csv->Write(OutputValues(prediction, rows.targets, quantiles, log_density));
+    predict.first_row += count;
+  } while (predict.first_row < table.values.rows());
+  output.Commit();
+  return kGood;
+}
+
+}  // namespace
+
+Command AddPredict(CLI::App* program) {
+  CLI::App* app = program->add_subcommand("predict", "Predict the target for the rows of a table");
+  app->footer(kExample);
+  const auto options = std::make_shared<PredictCommandOptions>();
+  app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
+      ->required()
+      ->type_name("");
+  app->add_option("TEST.csv", options->test, "Table with the model's inputs; - is standard input")
+      ->required()
+      ->type_name("");
+  app->add_option("-o,--output", options->output, "File to write; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app->add_option("--quantiles", options->quantiles, "Which quantiles to write")
+      ->type_name("P[,P]")
+      ->capture_default_str();
+  app->add_flag("--latent", options->predict.latent,
+                "Predict the function without the noise of an observation");
+  AddSamples(app, &options->predict.samples, &options->predict.seed);
+  AddThreads(app, &options->threads);
+  app->add_option("--chunk", options->chunk,
+                  "Rows predicted at a time, which bounds the memory; changes no result")
+      ->check(InRange(1, 100'000'000))
+      ->type_name("ROWS")
+      ->capture_default_str();
+  return {app, [options] { return RunPredict(*options); }};
+}
+
+}  // namespace fathom::cli

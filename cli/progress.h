@@ -1,0 +1,44 @@
+// A line on the terminal that shows how far a training is, and the wish of the user to end it.
+#ifndef CLI_PROGRESS_H_
+#define CLI_PROGRESS_H_
+
+#include <chrono>
+#include <string>
+
+#include "fathom/optimize/minimize.h"
+
+namespace fathom::cli {
+
+// One line of at most `width` characters: bar, percent, energy per row, rate, speed, time left.
+std::string ProgressLine(const Progress& progress, int width);
+
+// Draws on standard error if that is a terminal, at most ten times a second; the line is gone when
+// the bar is.
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool quiet = false);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void Show(const Progress& progress);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool on_terminal_;
+  bool drawn_ = false;
+  Clock::time_point last_;
+};
+
+// From its construction on, the first SIGINT or SIGTERM only takes note; a second one of the same
+// kind ends the program as usual. For the rest of the program's life, of which there is one.
+class Interrupts {
+ public:
+  Interrupts();
+  // The number of the signal that came, or 0.
+  static int Caught();
+};
+
+}  // namespace fathom::cli
+
+#endif  // CLI_PROGRESS_H_

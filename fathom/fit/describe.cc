@@ -1,0 +1,42 @@
+#include "fathom/fit/describe.h"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+namespace fathom {
+
+std::string DescribeNetwork(const DeepGp& network) {
+  std::ostringstream text;
+  text << network.input_dim() << (network.input_dim() == 1 ? " input" : " inputs");
+  std::vector<Index> inducing;
+  for (Index l = 0; l < network.num_layers(); ++l) {
+    const GpLayer& layer = network.layers[l];
+    text << " -> " << layer.outputs();
+    if (l + 1 < network.num_layers()) {
+      text << " hidden";
+    } else {
+      text << (layer.outputs() == 1 ? " output" : " outputs");
+    }
+    inducing.push_back(layer.gps.front().num_inducing());
+  }
+  text << ", ";
+  const bool alike = std::count(inducing.begin(), inducing.end(), inducing[0]) ==
+                     static_cast<std::ptrdiff_t>(inducing.size());
+  for (std::size_t l = 0; l < (alike ? 1 : inducing.size()); ++l) {
+    text << (l == 0 ? "" : ", ") << inducing[l];
+  }
+  text << " pseudo-points per function";
+  return text.str();
+}
+
+Vector NoiseStd(const Model& model) {
+  // What an observation adds to a function that is known to be zero.
+  Moments observed;
+  observed.SetZero(1, model.network.outputs());
+  model.network.likelihood->Observe(model.network.likelihood_parameters, &observed);
+  const Vector std = observed.var.row(0).cwiseSqrt();
+  return std.cwiseProduct(model.target_scaler.scale);
+}
+
+}  // namespace fathom

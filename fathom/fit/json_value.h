@@ -1,0 +1,42 @@
+// Single values between C++ and JSON. Reading checks kind and range: an Error names the field, what
+// it must be and what stands there.
+#ifndef FATHOM_FIT_JSON_VALUE_H_
+#define FATHOM_FIT_JSON_VALUE_H_
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "fathom/base/types.h"
+#include "fathom/model/initialize.h"
+#include "fathom/optimize/minimize.h"
+
+namespace fathom {
+
+// JSON has no NaN and no infinities; they become the texts "NaN", "Infinity" and "-Infinity".
+nlohmann::json ToJson(double value);
+nlohmann::json ToJson(bool value);
+nlohmann::json ToJson(int value);
+nlohmann::json ToJson(Index value);
+nlohmann::json ToJson(std::uint64_t value);
+nlohmann::json ToJson(const std::string& value);
+nlohmann::json ToJson(const std::vector<Index>& value);
+nlohmann::json ToJson(const std::vector<std::string>& value);
+nlohmann::json ToJson(Start value);
+nlohmann::json ToJson(StopReason value);
+
+void FromJson(const nlohmann::json& json, const std::string& name, double* value);
+void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
+void FromJson(const nlohmann::json& json, const std::string& name, int* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Index* value);
+void FromJson(const nlohmann::json& json, const std::string& name, std::uint64_t* value);
+void FromJson(const nlohmann::json& json, const std::string& name, std::string* value);
+void FromJson(const nlohmann::json& json, const std::string& name, std::vector<Index>* value);
+void FromJson(const nlohmann::json& json, const std::string& name, std::vector<std::string>* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Start* value);
+void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_JSON_VALUE_H_

@@ -1,0 +1,343 @@
+// The layout of a model file. In the metadata: "format", "format_version" and "model", a JSON
+// description of everything that is no array. The arrays: the parameters by the names that
+// Parameters() gives them, the linear means, the scalers.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "fathom/base/error.h"
+#include "fathom/data/safetensors.h"
+#include "fathom/data/text.h"
+#include "fathom/fit/json_value.h"
+#include "fathom/fit/model.h"
+#include "fathom/fit/recipe_json.h"
+
+namespace fathom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kFormat = "fathom-model";
+constexpr int kFormatVersion = 1;
+// A shared layer repeats its pseudo-inputs in memory but not in the file, so that the size of the
+// file does not bound them; 2 GB does.
+constexpr double kMostSharedNumbers = 1 << 28;
+
+// One list of fields for both directions, as in recipe_json.cc.
+template <typename AnySummary, typename Visitor>
+void VisitFields(AnySummary& summary, const Visitor& visit) {
+  auto& [rows, energy_per_row, reason, message, steps, recoveries, seconds, largest_jitter] =
+      summary;
+  visit("rows", rows);
+  visit("energy_per_row", energy_per_row);
+  visit("reason", reason);
+  visit("message", message);
+  visit("steps", steps);
+  visit("recoveries", recoveries);
+  visit("seconds", seconds);
+  visit("largest_jitter", largest_jitter);
+}
+
+const char* FormName(const Posterior& posterior) {
+  return std::holds_alternative<Sites>(posterior) ? "sites" : "whitened";
+}
+
+std::string MeanWeightsName(std::size_t layer) {
+  return "layers." + std::to_string(layer) + ".mean_weights";
+}
+
+Json DescribeLayer(const GpLayer& layer) {
+  Json functions = Json::array();
+  for (const SparseGp& gp : layer.gps) {
+    functions.push_back({{"kernel", gp.kernel->Name()},
+                         {"posterior", FormName(gp.posterior)},
+                         {"inducing", gp.num_inducing()}});
+  }
+  return {{"inputs", layer.inputs()},
+          {"outputs", layer.outputs()},
+          {"skip", layer.skip},
+          {"shared", layer.shared},
+          {"linear_mean", layer.mean_weights.size() > 0},
+          {"functions", std::move(functions)}};
+}
+
+Json Describe(const Model& model) {
+  Json layers = Json::array();
+  for (const GpLayer& layer : model.network.layers) layers.push_back(DescribeLayer(layer));
+  Json training = Json::object();
+  VisitFields(model.summary,
+              [&](const char* name, const auto& value) { training[name] = ToJson(value); });
+  return {{"written_by", std::string("fathom ") + FATHOM_VERSION},
+          {"likelihood", model.network.likelihood->Name()},
+          {"jitter", ToJson(model.network.jitter)},
+          {"layers", std::move(layers)},
+          {"inputs", ToJson(model.input_names)},
+          {"targets", ToJson(model.target_names)},
+          {"recipe", RecipeToJson(model.recipe)},
+          {"training", std::move(training)}};
+}
+
+Tensor ToTensor(const std::vector<Index>& shape, const double* data, Index size) {
+  return {{shape.begin(), shape.end()}, {data, data + size}};
+}
+
+// The three arrays of a scaler by their names in the file.
+template <typename AnyScaler>
+auto ScalerArrays(const std::string& name, AnyScaler& scaler) {
+  return std::array{std::pair{name + ".mean", &scaler.mean},
+                    std::pair{name + ".scale", &scaler.scale},
+                    std::pair{name + ".missing_var", &scaler.missing_var}};
+}
+
+void CheckScaler(const Scaler& scaler, const char* name) {
+  const bool finite =
+      scaler.mean.allFinite() && scaler.scale.allFinite() && scaler.missing_var.allFinite();
+  if (!finite || (scaler.scale.array() <= 0).any() || (scaler.missing_var.array() < 0).any())
+    ThrowError("the scaler of the ", name, " is not usable");
+}
+
+void CheckNames(const std::vector<std::string>& inputs, const std::vector<std::string>& targets) {
+  std::set<std::string> seen;
+  for (const auto* names : {&inputs, &targets}) {
+    for (const std::string& name : *names) {
+      if (!seen.insert(name).second) ThrowError("column ", Quoted(name), " is named twice");
+    }
+  }
+}
+
+// Everything that must hold beyond what Describe and the shapes of the arrays express.
+void CheckWhole(const Model& model) {
+  CheckModel(model.network);
+  CheckScaler(model.input_scaler, "inputs");
+  CheckScaler(model.target_scaler, "targets");
+  CheckNames(model.input_names, model.target_names);
+  const auto require = [](Index size, Index needed, const char* what) {
+    if (size != needed) ThrowError("there are ", size, " ", what, " where ", needed, " are needed");
+  };
+  const Index inputs = model.network.input_dim();
+  const Index targets = model.network.outputs();
+  require(static_cast<Index>(model.input_names.size()), inputs, "input columns");
+  require(static_cast<Index>(model.target_names.size()), targets, "target columns");
+  require(model.input_scaler.mean.size(), inputs, "scaled inputs");
+  require(model.target_scaler.mean.size(), targets, "scaled targets");
+}
+
+// Builds a model from what a file holds. Nothing is allocated but for arrays that the file has.
+class Builder {
+ public:
+  explicit Builder(SafeTensors content) : tensors_(std::move(content.tensors)) {
+    metadata_ = std::move(content.metadata);
+  }
+
+  Model Build() {
+    const Json description = ReadDescription();
+    Model model;
+    Read(description, "likelihood", &likelihood_);
+    Read(description, "jitter", &model.network.jitter);
+    Read(description, "inputs", &model.input_names);
+    Read(description, "targets", &model.target_names);
+    UpdateRecipe(Field(description, "recipe", Json::value_t::object), &model.recipe);
+    const Json& training = Field(description, "training", Json::value_t::object);
+    VisitFields(model.summary,
+                [&](const char* name, auto& value) { Read(training, name, &value); });
+    for (const Json& layer : Field(description, "layers", Json::value_t::array)) {
+      const std::size_t number = model.network.layers.size();
+      model.network.layers.push_back(ReadLayer(layer, number));
+    }
+    ReadNoise(&model.network);
+    for (const auto& [name, array] : ScalerArrays("scalers.inputs", model.input_scaler))
+      *array = TakeVector(name, static_cast<Index>(model.input_names.size()));
+    for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
+      *array = TakeVector(name, static_cast<Index>(model.target_names.size()));
+    if (!tensors_.empty()) {
+      ThrowError("array ", Quoted(tensors_.begin()->first), " does not belong to the model");
+    }
+    CheckWhole(model);
+    return model;
+  }
+
+ private:
+  const std::string& Metadata(const char* key) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end()) ThrowError("its metadata have no ", Quoted(key));
+    return found->second;
+  }
+
+  Json ReadDescription() const {
+    const auto format = metadata_.find("format");
+    if (format == metadata_.end() || format->second != kFormat)
+      ThrowError("it holds arrays, but not those of a fathom model");
+    const std::string& version = Metadata("format_version");
+    const bool is_number =
+        !version.empty() && version.find_first_not_of("0123456789") == std::string::npos;
+    if (version != std::to_string(kFormatVersion)) {
+      if (is_number && version != "0")
+        ThrowError("written by a newer fathom (format ", version.substr(0, 20),
+                   "); this one reads format ", kFormatVersion, ": upgrade");
+      ThrowError("its format version is ", Quoted(version));
+    }
+    const auto shallow = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+      if (depth > 10) ThrowError("its description is nested too deeply");
+      return true;
+    };
+    try {
+      return Json::parse(Metadata("model"), shallow);
+    } catch (const Json::exception&) {
+      ThrowError("its description is not JSON");
+    }
+  }
+
+  static const Json& Field(const Json& json, const char* key) {
+    if (!json.is_object() || !json.contains(key))
+      ThrowError("its description has no ", Quoted(key));
+    return json[key];
+  }
+  static const Json& Field(const Json& json, const char* key, Json::value_t type) {
+    const Json& field = Field(json, key);
+    if (field.type() != type) ThrowError("its description has no usable ", Quoted(key));
+    return field;
+  }
+  template <typename Value>
+  static void Read(const Json& json, const char* key, Value* value) {
+    FromJson(Field(json, key), key, value);
+  }
+
+  // The array of that name and shape, which the file must have.
+  std::vector<double> Take(const std::string& name, const std::vector<Index>& shape) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) ThrowError("array ", Quoted(name), " is missing");
+    const std::vector<std::uint64_t>& actual = found->second.shape;
+    if (!std::equal(actual.begin(), actual.end(), shape.begin(), shape.end(),
+                    [](std::uint64_t a, Index b) { return std::cmp_equal(a, b); })) {
+      ThrowError("array ", Quoted(name), " has the wrong shape");
+    }
+    std::vector<double> values = std::move(found->second.values);
+    tensors_.erase(found);
+    return values;
+  }
+  Vector TakeVector(const std::string& name, Index size) {
+    const std::vector<double> values = Take(name, {size});
+    return Eigen::Map<const Vector>(values.data(), size);
+  }
+  Matrix TakeMatrix(const std::string& name, Index rows, Index cols) {
+    const std::vector<double> values = Take(name, {rows, cols});
+    return Eigen::Map<const Matrix>(values.data(), rows, cols);
+  }
+
+  GpLayer ReadLayer(const Json& json, std::size_t number) {
+    GpLayer layer;
+    Index inputs = 0;
+    Index outputs = 0;
+    bool linear_mean = false;
+    Read(json, "inputs", &inputs);
+    Read(json, "outputs", &outputs);
+    Read(json, "skip", &layer.skip);
+    Read(json, "shared", &layer.shared);
+    Read(json, "linear_mean", &linear_mean);
+    const Json& functions = Field(json, "functions", Json::value_t::array);
+    if (std::cmp_not_equal(functions.size(), outputs) || outputs < 1)
+      ThrowError("layer ", number, " has ", functions.size(), " functions and ", outputs,
+                 " outputs");
+    for (const Json& function : functions) ReadFunction(function, number, inputs, &layer);
+    if (linear_mean) layer.mean_weights = TakeMatrix(MeanWeightsName(number), inputs, outputs);
+    return layer;
+  }
+
+  void ReadFunction(const Json& json, std::size_t layer_number, Index inputs, GpLayer* layer) {
+    const std::size_t number = layer->gps.size();
+    const std::string name =
+        "layers." + std::to_string(layer_number) + ".gps." + std::to_string(number);
+    std::string kernel;
+    std::string form;
+    Index M = 0;
+    Read(json, "kernel", &kernel);
+    Read(json, "posterior", &form);
+    Read(json, "inducing", &M);
+    if (M < 1 || inputs < 1) ThrowError("function ", name, " has no pseudo-inputs");
+
+    SparseGp gp;
+    gp.kernel = MakeKernel(kernel);
+    if (layer->shared && number > 0) {
+      const SparseGp& first = layer->gps.front();
+      const double numbers = static_cast<double>(number + 1) * static_cast<double>(first.Z.size());
+      if (numbers > kMostSharedNumbers)
+        ThrowError("layer ", layer_number, " shares more pseudo-inputs than fathom holds");
+      if (M != first.num_inducing() || kernel != first.kernel->Name())
+        ThrowError("the functions of layer ", layer_number, " are said to be shared but differ");
+      gp.theta = first.theta;
+      gp.Z = first.Z;
+    } else {
+      gp.Z = TakeMatrix(name + ".Z", M, inputs);
+      gp.theta = TakeVector(name + ".theta", gp.kernel->NumParameters(inputs));
+    }
+    if (form == "sites") {
+      gp.posterior = Sites{TakeVector(name + ".sites.h", M), TakeMatrix(name + ".sites.R", M, M)};
+    } else if (form == "whitened") {
+      gp.posterior = Whitened{TakeVector(name + ".whitened.mu", M),
+                              TakeMatrix(name + ".whitened.Delta", M, M)};
+    } else {
+      ThrowError("posterior form ", Quoted(form), " is not known");
+    }
+    layer->gps.push_back(std::move(gp));
+  }
+
+  void ReadNoise(DeepGp* network) {
+    if (network->layers.empty()) ThrowError("the model has no layers");
+    for (std::size_t l = 0; l + 1 < network->layers.size(); ++l) {
+      network->layers[l].noise_variance = TakeVector(
+          "layers." + std::to_string(l) + ".noise_variance", network->layers[l].outputs());
+    }
+    network->likelihood = MakeLikelihood(likelihood_);
+    const Index parameters = network->likelihood->NumParameters(network->outputs());
+    if (parameters > 0)
+      network->likelihood_parameters = TakeVector("likelihood.parameters", parameters);
+  }
+
+  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, std::string> metadata_;
+  std::string likelihood_;
+};
+
+}  // namespace
+
+void SaveModel(const Model& model, const std::string& path) {
+  SafeTensors content;
+  try {
+    CheckWhole(model);
+    content.metadata = {{"format", kFormat},
+                        {"format_version", std::to_string(kFormatVersion)},
+                        {"model", Describe(model).dump()}};
+  } catch (const Json::exception&) {
+    ThrowError(path, ": cannot write the model: the name of a column is not UTF-8");
+  } catch (const Error& error) {
+    ThrowError(path, ": cannot write the model: ", error.what());
+  }
+  DeepGp network = model.network;  // Parameters() hands out writable arrays
+  for (const ParameterArray& array : Parameters(&network))
+    content.tensors[array.name] = ToTensor(array.shape, array.data, array.size);
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const Matrix& weights = network.layers[l].mean_weights;
+    if (weights.size() == 0) continue;
+    content.tensors[MeanWeightsName(l)] =
+        ToTensor({weights.rows(), weights.cols()}, weights.data(), weights.size());
+  }
+  for (const auto& [name, array] : ScalerArrays("scalers.inputs", model.input_scaler))
+    content.tensors[name] = ToTensor({array->size()}, array->data(), array->size());
+  for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
+    content.tensors[name] = ToTensor({array->size()}, array->data(), array->size());
+  WriteSafeTensors(path, content);
+}
+
+Model LoadModel(const std::string& path) {
+  SafeTensors content = ReadSafeTensors(path);
+  try {
+    return Builder(std::move(content)).Build();
+  } catch (const Error& error) {
+    ThrowError(path, ": is not a usable model: ", error.what());
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,445 @@
+// Runs the built program as a user would.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "fathom/base/random.h"
+#include "fathom/data/csv.h"
+#include "fathom/data/test_folder.h"
+#include "fathom/fit/model.h"
+
+namespace fathom {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Outcome {
+  int code = -1;  // of the exit, or 1000 + the signal that ended the program
+  std::string out, err;
+};
+
+// Starts the program with these descriptors as its standard streams.
+pid_t Start(const Arguments& arguments, int in, int out, int err) {
+  std::vector<char*> argv = {const_cast<char*>(FATHOM_PROGRAM)};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(in, 0);
+    ::dup2(out, 1);
+    ::dup2(err, 2);
+    ::execv(FATHOM_PROGRAM, argv.data());
+    ::_exit(127);
+  }
+  return child;
+}
+
+int ExitCode(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+std::size_t CountLines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// y = a b + noise, with a constant column and one that repeats another.
+std::string Csv(Index rows, std::uint64_t seed) {
+  RandomStream stream(seed);
+  std::ostringstream out;
+  out << "a,b,constant,again,y\n";
+  for (Index n = 0; n < rows; ++n) {
+    const double a = stream.Normal();
+    const double b = 100 + 5 * stream.Normal();
+    const double y = a * (b - 100) + 0.1 * stream.Normal();
+    out << a << "," << b << ",7," << b << "," << y << "\n";
+  }
+  return out.str();
+}
+
+class Cli : public testing::Test {
+ protected:
+  std::string File(const std::string& name) const { return folder_.Path(name); }
+
+  Outcome Run(const Arguments& arguments, const std::string& input = "") const {
+    folder_.Write("stdin", input);
+    const int in = ::open(File("stdin").c_str(), O_RDONLY);
+    const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    Outcome outcome;
+    outcome.code = ExitCode(Start(arguments, in, out, err));
+    for (const int descriptor : {in, out, err}) ::close(descriptor);
+    outcome.out = TestFolder::Read(File("stdout"));
+    outcome.err = TestFolder::Read(File("stderr"));
+    return outcome;
+  }
+  // Runs and expects success; what was printed.
+  std::string Good(const Arguments& arguments, const std::string& input = "") const {
+    const Outcome outcome = Run(arguments, input);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return outcome.out;
+  }
+  // Runs and expects exit 2 with one line that holds `word`.
+  void Bad(const Arguments& arguments, const std::string& word) const {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.code, 2) << word;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(outcome.err.starts_with("fathom: ")) << outcome.err;
+    EXPECT_EQ(CountLines(outcome.err), 1U) << outcome.err;
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
+  }
+
+  Arguments FitArguments(const std::string& train, const std::string& model,
+                         const Arguments& more = {}) const {
+    Arguments arguments = {"fit",     train, "--target",   "y",  "-o",        model,
+                           "--steps", "30",  "--inducing", "10", "--warm-up", "10"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  TestFolder folder_;
+  const std::string train_ = folder_.Write("train.csv", Csv(80, 1));
+  const std::string test_ = folder_.Write("test.csv", Csv(50, 2));
+  const std::string model_ = folder_.Path("model.fathom");
+};
+
+TEST_F(Cli, VersionAndHelp) {
+  EXPECT_TRUE(Good({"--version"}).starts_with("fathom "));
+  const std::string help = Good({"--help"});
+  for (const std::string command : {"fit", "predict", "evaluate", "demo"}) {
+    EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
+    const std::string own = Good({command, "--help"});
+    EXPECT_NE(own.find("Usage: fathom " + command), std::string::npos) << own;
+    EXPECT_NE(own.find("Example"), std::string::npos) << own;
+  }
+  const std::string steps = "--steps N=" + nlohmann::json(Recipe().optimizer.steps).dump();
+  EXPECT_NE(Good({"fit", "--help"}).find(steps), std::string::npos);
+}
+
+TEST_F(Cli, FitPredictEvaluate) {
+  const std::string summary = Good(FitArguments(train_, model_, {"--steps", "400"}));
+  EXPECT_NE(summary.find("rows        80\n"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("4 inputs"), std::string::npos) << summary;
+
+  std::istringstream predictions(Good({"predict", model_, test_}));
+  std::string header;
+  std::getline(predictions, header);
+  EXPECT_EQ(header, "mean,std,q025,q975,log_density");
+  const std::string path = folder_.Write("predictions.csv", Good({"predict", model_, test_}));
+  const Matrix predicted = ReadCsv(path).values;
+  const Matrix truth = ReadCsv(test_).values;
+  ASSERT_EQ(predicted.rows(), 50);
+  EXPECT_TRUE((predicted.col(1).array() > 0).all());
+  EXPECT_TRUE((predicted.col(2).array() < predicted.col(0).array()).all());
+  EXPECT_TRUE((predicted.col(3).array() > predicted.col(0).array()).all());
+
+  const auto scores = nlohmann::json::parse(Good({"evaluate", model_, test_, "--json"}));
+  const double rmse = std::sqrt((predicted.col(0) - truth.col(4)).array().square().mean());
+  EXPECT_NEAR(scores["rmse"], rmse, 1e-9 * rmse);
+  EXPECT_NEAR(scores["mean_log_likelihood"], predicted.col(4).mean(), 1e-9);
+  const double spread = std::sqrt(truth.col(4).array().square().mean());
+  EXPECT_LT(rmse, spread);
+  EXPECT_EQ(scores["rows"], 50);
+  for (const char* key : {"crps", "coverage_95", "mae", "coverage_50", "coverage_90",
+                          "calibration_error", "sharpness", "interval_score_95"}) {
+    EXPECT_TRUE(scores[key].is_number()) << key;
+  }
+  EXPECT_EQ(CountLines(Good({"evaluate", model_, test_})), scores.size());
+}
+
+TEST_F(Cli, PredictionsComeInAnyShapeTheSame) {
+  Good(FitArguments(train_, model_));
+  for (const char* samples : {"0", "5"}) {
+    const Arguments predict = {"predict", model_, test_, "--samples", samples};
+    const auto with = [&](Arguments more) {
+      more.insert(more.begin(), predict.begin(), predict.end());
+      return Good(more);
+    };
+    const std::string expected = with({});
+    EXPECT_EQ(with({"--chunk", "1"}), expected);
+    EXPECT_EQ(with({"--chunk", "17", "--threads", "1"}), expected);
+    EXPECT_EQ(with({"-o", File("p.csv")}), "");
+    EXPECT_EQ(TestFolder::Read(File("p.csv")), expected);
+    EXPECT_EQ(Good({"predict", model_, "-", "--samples", samples}, Csv(50, 2)), expected);
+  }
+}
+
+TEST_F(Cli, QuantilesAndLatent) {
+  Good(FitArguments(train_, model_));
+  const std::string out =
+      Good({"predict", model_, test_, "--quantiles", "0.5,0.1,0.001", "--latent"});
+  EXPECT_TRUE(out.starts_with("mean,std,q50,q10,q001\n")) << out;
+  const Matrix latent = ReadCsv(folder_.Write("latent.csv", out)).values;
+  const Matrix plain = ReadCsv(folder_.Write("y.csv", Good({"predict", model_, test_}))).values;
+  EXPECT_TRUE((latent.col(1).array() < plain.col(1).array()).all());
+}
+
+TEST_F(Cli, SeveralTargetsAndIgnoredColumns) {
+  for (const Arguments& targets : {Arguments{"--target", "a"}, Arguments{"--target", "a,again"}}) {
+    Arguments arguments = FitArguments(train_, model_, {"--ignore", "constant", "--json"});
+    arguments.insert(arguments.end(), targets.begin(), targets.end());
+    const auto summary = nlohmann::json::parse(Good(arguments));
+    const bool two = targets[1] == "a";
+    EXPECT_EQ(summary["targets"].size(), two ? 2U : 3U);
+    EXPECT_EQ(summary["inputs"].size(), two ? 2U : 1U);
+    EXPECT_GT(summary["noise_std"]["y"], 0);
+    EXPECT_EQ(summary["reason"], "finished");
+    EXPECT_TRUE(Good({"predict", model_, test_}).starts_with("y_mean,y_std,y_q025,y_q975,a_mean,"));
+  }
+}
+
+TEST_F(Cli, SameSeedSameBytesForAnyNumberOfThreads) {
+  // The model file also records seconds and threads, so predictions are compared.
+  const auto predictions_of = [&](const char* threads, const char* seed) {
+    Good(FitArguments(train_, model_, {"--threads", threads, "--seed", seed}));
+    return Good({"predict", model_, test_});
+  };
+  const std::string expected = predictions_of("1", "3");
+  EXPECT_EQ(predictions_of("2", "3"), expected);
+  EXPECT_EQ(predictions_of("1", "3"), expected);
+  EXPECT_NE(predictions_of("1", "4"), expected);
+}
+
+TEST_F(Cli, EveryWayToBuildAModelWorks) {
+  const std::vector<Arguments> variants = {
+      {"--hidden", "0"},
+      {"--hidden", "2,2", "--inducing", "9,8,7"},
+      {"--linear-mean", "--skip-links", "--shared"},
+      {"--form", "sites"},
+      {"--start", "paper"},
+      {"--alpha", "0"},
+      {"--alpha", "1", "--noise-floor", "1e-3"},
+      {"--time-budget", "1h", "--patience", "0", "--batch", "16", "--learning-rate", "0.01"}};
+  for (const Arguments& variant : variants) {
+    Good(FitArguments(train_, model_, variant));
+    EXPECT_EQ(CountLines(Good({"predict", model_, test_})), 51U) << variant[0];
+  }
+}
+
+TEST_F(Cli, OddTablesWork) {
+  folder_.Write("missing.csv", "a,b,y\n1,,2\n,NA,3\n4,5,\n6,7,8\n");
+  const std::string summary = Good(FitArguments(File("missing.csv"), model_));
+  EXPECT_NE(summary.find("rows        3 (1 without a target left out)"), std::string::npos)
+      << summary;
+  EXPECT_EQ(CountLines(Good({"predict", model_, File("missing.csv")})), 5U);
+  EXPECT_EQ(
+      nlohmann::json::parse(Good({"evaluate", model_, File("missing.csv"), "--json"}))["rows"], 3);
+
+  std::ostringstream wide;
+  for (int c = 0; c < 30; ++c) wide << "x" << c << ",";
+  wide << "y\n";
+  RandomStream stream(3);
+  for (int n = 0; n < 5; ++n) {
+    for (int c = 0; c < 30; ++c) wide << stream.Normal() << ",";
+    wide << stream.Normal() << "\n";
+  }
+  folder_.Write("wide.csv", wide.str());
+  Good(FitArguments(File("wide.csv"), model_));
+  EXPECT_EQ(CountLines(Good({"predict", model_, File("wide.csv")})), 6U);
+
+  folder_.Write("one.csv", "x,y\n1,2\n");
+  Good(FitArguments(File("one.csv"), model_));
+  EXPECT_EQ(CountLines(Good({"predict", model_, File("one.csv")})), 2U);
+
+  // A target that is always the same.
+  folder_.Write("flat.csv", "x,y\n1,2\n2,2\n3,2\n");
+  Good(FitArguments(File("flat.csv"), model_));
+  EXPECT_EQ(CountLines(Good({"predict", model_, File("flat.csv")})), 4U);
+}
+
+TEST_F(Cli, BadTables) {
+  const auto refuse = [&](const std::string& content, const std::string& word) {
+    Bad(FitArguments(folder_.Write("bad.csv", content), model_), word);
+  };
+  Bad(FitArguments(File("nowhere.csv"), model_), "nowhere.csv");
+  Bad(FitArguments(folder_.Path(""), model_), "directory");
+  refuse("", "empty");
+  refuse("x,y\n", "bad.csv");
+  refuse("x,y\n1,2\n3\n", "line 3");
+  refuse("x,y\n1,2\nred,4\n", "'red'");
+  refuse("y\n1\n2\n", "input");
+  refuse("x,z\n1,2\n", "'y'");
+  refuse("x,y\n1,\n2,\n", "'y'");
+  refuse("x,y\n1,inf\n", "bad.csv");
+  refuse(std::string("x,y\n1,\0\n", 8), "bad.csv");
+  EXPECT_FALSE(std::filesystem::exists(model_));
+}
+
+TEST_F(Cli, BadOptions) {
+  Bad({}, "fathom --help");
+  Bad({"fitt"}, "'fitt'");
+  Bad({"--nonsense"}, "--help");
+  Bad({"fit"}, "fathom fit --help");
+  Bad({"fit", train_, "--target", "y"}, "--output");
+  Bad({"fit", train_, "-o", model_}, "--target");
+  const std::vector<std::pair<Arguments, std::string>> cases = {
+      {{"--alpha", "2"}, "alpha"},
+      {{"--alpha", "x"}, "--alpha"},
+      {{"--hidden", "2,x"}, "--hidden"},
+      {{"--hidden", "0,2"}, "hidden"},
+      {{"--hidden", "-1"}, "hidden"},
+      {{"--inducing", "0"}, "inducing"},
+      {{"--inducing", "5,5,5,5"}, "inducing"},
+      {{"--steps", "-1"}, "steps"},
+      {{"--steps", "1.5"}, "--steps"},
+      {{"--batch", "0"}, "batch"},
+      {{"--learning-rate", "0"}, "learning rate"},
+      {{"--learning-rate", "nan"}, "learning rate"},
+      {{"--noise-floor", "-1"}, "noise floor"},
+      {{"--warm-up", "-1"}, "warm-up"},
+      {{"--patience", "-1"}, "patience"},
+      {{"--seed", "-1"}, "--seed"},
+      {{"--threads", "-2"}, "--threads"},
+      {{"--threads", "99999"}, "--threads"},
+      {{"--time-budget", "soon"}, "--time-budget"},
+      {{"--time-budget", "-5s"}, "--time-budget"},
+      {{"--start", "warm"}, "--start"},
+      {{"--form", "sites", "--start", "principal"}, "start"},
+      {{"--ignore", "nothing"}, "nothing"},
+      {{"--target", "y"}, "twice"},
+      {{"--target", "multi\nline"}, "multi"},
+      {{"--nonsense"}, "'--nonsense'"},
+      {{"second.csv"}, "'second.csv'"}};
+  for (const auto& [more, word] : cases) Bad(FitArguments(train_, model_, more), word);
+  EXPECT_FALSE(std::filesystem::exists(model_));
+}
+
+TEST_F(Cli, OutputsThatCannotBeWritten) {
+  Bad(FitArguments(train_, File("no/such/folder/m")), "no/such/folder");
+  Bad(FitArguments(train_, folder_.Path("")), "directory");
+  Bad(FitArguments(train_, "/dev/null"), "/dev/null");
+  Bad(FitArguments(train_, "-"), "standard output");
+  Bad(FitArguments(train_, train_), "train.csv");
+  EXPECT_EQ(TestFolder::Read(train_), Csv(80, 1));
+  Good(FitArguments(train_, model_));
+  Bad({"predict", model_, test_, "-o", File("no/such/folder/p")}, "no/such/folder");
+  Bad({"predict", model_, test_, "-o", model_}, "overwritten");
+  Bad({"predict", model_, test_, "-o", test_}, "overwritten");
+  Bad({"demo", "--output", train_}, "train.csv");
+}
+
+TEST_F(Cli, FailedFitLosesNothing) {
+  folder_.Write("model.fathom", "precious");
+  folder_.Write("bad.csv", "x,y\n1,2\nred,4\n");
+  Bad(FitArguments(File("bad.csv"), model_), "red");
+  Bad(FitArguments(train_, model_, {"--alpha", "7"}), "alpha");
+  EXPECT_EQ(TestFolder::Read(model_), "precious");
+}
+
+TEST_F(Cli, BadModelsAndColumns) {
+  Good(FitArguments(train_, model_));
+  const std::string bytes = TestFolder::Read(model_);
+  std::string noise;
+  RandomStream stream(8);
+  for (int i = 0; i < 3000; ++i) noise.push_back(static_cast<char>(stream.Below(256)));
+  const std::string broken = File("broken.fathom");
+  for (const std::string& content : {std::string(), bytes.substr(0, 7), bytes.substr(0, 900),
+                                     bytes.substr(0, bytes.size() - 8), noise}) {
+    folder_.Write("broken.fathom", content);
+    Bad({"predict", broken, test_}, "broken.fathom");
+    Bad({"evaluate", broken, test_}, "broken.fathom");
+  }
+  Bad({"predict", File("nowhere.fathom"), test_}, "nowhere.fathom");
+  Bad({"predict", train_, test_}, "train.csv");
+  Bad({"predict", model_, model_}, "model.fathom");
+  Bad({"predict", model_, folder_.Write("other.csv", "a,b\n1,2\n")}, "'constant', 'again'");
+  Bad({"predict", model_, folder_.Write("none.csv", "q\n1\n")}, "none.csv");
+  Bad({"predict", model_, folder_.Write("header.csv", "a,b,constant,again\n")}, "header.csv");
+  Bad({"predict", model_, test_, "--quantiles", "0.5,1"}, "--quantiles");
+  Bad({"predict", model_, test_, "--quantiles", "0.5,0.5"}, "twice");
+  Bad({"predict", model_, test_, "--samples", "-1"}, "--samples");
+  Bad({"predict", model_, test_, "--chunk", "0"}, "--chunk");
+  folder_.Write("inputs.csv", "a,b,constant,again\n1,2,7,2\n");
+  EXPECT_EQ(CountLines(Good({"predict", model_, File("inputs.csv")})), 2U);
+  Bad({"evaluate", model_, File("inputs.csv")}, "'y'");
+  Bad({"evaluate", model_, folder_.Write("unknown.csv", "a,b,constant,again,y\n1,2,7,2,NA\n")}, "");
+}
+
+TEST_F(Cli, NumericalFailureIsExit3) {
+  Good(FitArguments(train_, model_));
+  Model model = LoadModel(model_);
+  std::get<Whitened>(model.network.layers.back().gps[0].posterior).mu.setConstant(1e308);
+  SaveModel(model, model_);
+  const std::vector<Arguments> commands = {{"predict", model_, test_, "-o", File("p.csv")},
+                                           {"evaluate", model_, test_}};
+  for (const Arguments& command : commands) {
+    const Outcome outcome = Run(command);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(CountLines(outcome.err), 1U) << outcome.err;
+    EXPECT_TRUE(outcome.err.starts_with("fathom: ")) << outcome.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(File("p.csv")));
+}
+
+TEST_F(Cli, ClosedPipeEndsQuietly) {
+  Good(FitArguments(train_, model_));
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, 0, ends[1], err)), 0);
+  ::close(ends[1]);
+  ::close(err);
+  EXPECT_EQ(TestFolder::Read(File("stderr")), "");
+
+  const int full = ::open("/dev/full", O_WRONLY);
+  const int err_again = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, 0, full, err_again)), 2);
+  ::close(full);
+  ::close(err_again);
+  EXPECT_EQ(CountLines(TestFolder::Read(File("stderr"))), 1U);
+}
+
+// A terminal as standard error shows the progress bar, by which the test knows that the training is
+// under way.
+TEST_F(Cli, InterruptedFitSavesTheModel) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    ASSERT_GE(terminal, 0);
+    ASSERT_EQ(::grantpt(terminal), 0);
+    ASSERT_EQ(::unlockpt(terminal), 0);
+    const int err = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+    ASSERT_GE(err, 0);
+    const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const Arguments endless =
+        FitArguments(train_, model_, {"--steps", "1000000000", "--patience", "0"});
+    const pid_t child = Start(endless, 0, out, err);
+    ::close(err);  // so that reading ends if the program does
+    std::string shown;
+    const auto read_more = [&] {
+      char buffer[4096];
+      const ssize_t count = ::read(terminal, buffer, sizeof(buffer));
+      if (count > 0) shown.append(buffer, static_cast<std::size_t>(count));
+      return count > 0;
+    };
+    while (shown.find("steps/s") == std::string::npos && read_more()) {
+    }
+    EXPECT_NE(shown.find("energy/row"), std::string::npos) << shown;
+    ::kill(child, signal);
+    EXPECT_EQ(ExitCode(child), 128 + signal);
+    while (read_more()) {
+    }
+    ::close(terminal);
+    ::close(out);
+    EXPECT_NE(shown.find("fathom: interrupted after step"), std::string::npos) << shown;
+    EXPECT_NE(TestFolder::Read(File("stdout")).find("interrupted"), std::string::npos);
+    EXPECT_EQ(LoadModel(model_).summary.reason, StopReason::kInterrupted);
+    EXPECT_EQ(CountLines(Good({"predict", model_, test_})), 51U);
+    std::filesystem::remove(model_);
+  }
+}
+
+}  // namespace
+}  // namespace fathom
