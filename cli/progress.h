@@ -1,6 +1,6 @@
 // A line on the terminal that shows how far a training is, and the wish of the user to end it.
-#ifndef CLI_PROGRESS_H_
-#define CLI_PROGRESS_H_
+#ifndef FATHOM_CLI_PROGRESS_H_
+#define FATHOM_CLI_PROGRESS_H_
 
 #include <chrono>
 #include <string>
@@ -41,4 +41,4 @@ class Interrupts {
 
 }  // namespace fathom::cli
 
-#endif  // CLI_PROGRESS_H_
+#endif  // FATHOM_CLI_PROGRESS_H_
