@@ -9,7 +9,7 @@
 
 namespace fathom::cli {
 
-// One line of at most `width` characters: bar, percent, energy per row, rate, speed, time left.
+// One line of at most `width` characters: bar, percent, energy per row, speed, time left.
 std::string ProgressLine(const Progress& progress, int width);
 
 // Draws on standard error if that is a terminal, at most ten times a second; the line is gone when
