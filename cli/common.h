@@ -1,7 +1,7 @@
 // What the subcommands have in common: exit codes, output that knows about closed pipes, and the
 // reading of option values.
-#ifndef CLI_COMMON_H_
-#define CLI_COMMON_H_
+#ifndef FATHOM_CLI_COMMON_H_
+#define FATHOM_CLI_COMMON_H_
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -73,4 +73,4 @@ void AddSamples(CLI::App* app, Index* samples, std::uint64_t* seed);
 
 }  // namespace fathom::cli
 
-#endif  // CLI_COMMON_H_
+#endif  // FATHOM_CLI_COMMON_H_

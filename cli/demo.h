@@ -1,7 +1,7 @@
 // The demos: a GP and a deep GP, both with default settings, on functions that one GP cannot
 // follow.
-#ifndef CLI_DEMO_H_
-#define CLI_DEMO_H_
+#ifndef FATHOM_CLI_DEMO_H_
+#define FATHOM_CLI_DEMO_H_
 
 #include <memory>
 #include <string>
@@ -33,4 +33,4 @@ std::string StepDemo(const std::string& picture, int threads);
 
 }  // namespace fathom::cli
 
-#endif  // CLI_DEMO_H_
+#endif  // FATHOM_CLI_DEMO_H_

@@ -1,9 +1,9 @@
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -136,7 +136,8 @@ class CsvPieces {
 
   void Write(const Matrix& values) {
     const std::string text = Text(values);
-    output_->Write(std::string_view(text).substr(first_ ? 0 : header_.size()));
+    const std::string_view all = text;
+    output_->Write(first_ ? all : all.substr(header_.size()));
     first_ = false;
   }
 

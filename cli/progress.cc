@@ -51,10 +51,9 @@ std::string ProgressLine(const Progress& progress, int width) {
   const double speed =
       progress.seconds > 0 ? static_cast<double>(progress.step) / progress.seconds : 0;
   char buffer[200];
-  std::snprintf(buffer, sizeof(buffer),
-                "[%s%s] %3.0f %%  energy/row %.4f  rate %.1e  %.0f steps/s  %s left",
+  std::snprintf(buffer, sizeof(buffer), "[%s%s] %3.0f %%  energy/row %.4f  %.0f steps/s  %s left",
                 std::string(filled, '=').c_str(), std::string(kBar - filled, ' ').c_str(),
-                100 * fraction, -progress.value, progress.rate, speed, TimeLeft(progress).c_str());
+                100 * fraction, -progress.value, speed, TimeLeft(progress).c_str());
   // The last column stays free: writing there makes some terminals wrap.
   return std::string(buffer).substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
 }

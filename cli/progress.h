@@ -1,6 +1,6 @@
 // A line on the terminal that shows how far a training is, and the wish of the user to end it.
-#ifndef CLI_PROGRESS_H_
-#define CLI_PROGRESS_H_
+#ifndef FATHOM_CLI_PROGRESS_H_
+#define FATHOM_CLI_PROGRESS_H_
 
 #include <chrono>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace fathom::cli {
 
-// One line of at most `width` characters: bar, percent, energy per row, rate, speed, time left.
+// One line of at most `width` characters: bar, percent, energy per row, speed, time left.
 std::string ProgressLine(const Progress& progress, int width);
 
 // Draws on standard error if that is a terminal, at most ten times a second; the line is gone when
@@ -41,4 +41,4 @@ class Interrupts {
 
 }  // namespace fathom::cli
 
-#endif  // CLI_PROGRESS_H_
+#endif  // FATHOM_CLI_PROGRESS_H_

@@ -74,8 +74,11 @@ Json::json_pointer Pointer(std::string name) {
 std::string FirstField(const Json& json, const std::string& prefix) {
   if (!json.is_object()) return prefix;
   for (const auto& [key, value] : json.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (const std::string found = FirstField(value, name); !found.empty()) return found;
+    std::string name = prefix;
+    if (!name.empty()) name += '.';
+    name += key;
+    std::string found = FirstField(value, name);
+    if (!found.empty()) return found;
   }
   return {};
 }
