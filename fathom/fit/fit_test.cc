@@ -99,8 +99,7 @@ TEST(Fit, UnitsOfTheInputsDoNotMatter) {
   const Model plain = Fit(data, SmallRecipe());
   Dataset scaled = data;
   scaled.inputs.mean.col(0) = (1e-3 * data.inputs.mean.col(0).array() + 7).matrix();
-  scaled.inputs.mean.col(1) = (-2e3 * data.inputs.mean.col(1).array() - 50).matrix();
-  scaled.inputs.mean.col(1) *= -1;
+  scaled.inputs.mean.col(1) = (2e3 * data.inputs.mean.col(1).array() + 50).matrix();
   const Model other = Fit(scaled, SmallRecipe());
   const Prediction before = PredictWith(plain, data.inputs);
   const Prediction after = PredictWith(other, scaled.inputs);

@@ -116,8 +116,8 @@ TEST_P(EveryLikelihood, SlopesOfParametersAddAndThoseOfMomentsReplace) {
                     d_parameters.data());
   EXPECT_EQ(d_m, gradient.head(2));
   EXPECT_EQ(d_v, gradient.segment(2, 2));
-  EXPECT_LT((d_parameters - gradient.tail(c.parameters.size())).array().abs().maxCoeff() - 7,
-            1e-12);
+  const Vector added = d_parameters - gradient.tail(c.parameters.size());
+  EXPECT_LT((added.array() - 7).abs().maxCoeff(), 1e-12);
 }
 
 TEST(GaussianLikelihood, ObserveAddsTheNoise) {
