@@ -50,7 +50,8 @@ class Comparison {
     if (expected.size() == 0) return;
     const double error = (actual - expected).cwiseAbs().maxCoeff();
     const double allowed = tolerance_ * std::max(1.0, expected.cwiseAbs().maxCoeff());
-    if (!(error <= allowed)) text_ << what << " differs by " << error << " (allowed " << allowed << "); ";
+    if (!(error <= allowed))
+      text_ << what << " differs by " << error << " (allowed " << allowed << "); ";
   }
   void Expect(const std::string& what, double actual, const Json& expected) {
     Expect(what, Matrix::Constant(1, 1, actual), Matrix::Constant(1, 1, expected.get<double>()));
@@ -87,8 +88,8 @@ struct PsiCall {
 };
 
 // One row through the projection with weights (a, S), and the gradient of dm * m + dv * v.
-PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, const Matrix& S, const Moments& x,
-                       double dm, double dv) {
+PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, const Matrix& S,
+                       const Moments& x, double dm, double dv) {
   const auto projection = MakeKernel("se_ard")->NewProjection();
   const Vector no_mean;
   projection->Prepare({theta, Z, a, S, no_mean}, true);
@@ -103,7 +104,8 @@ PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, co
   Eigen::Ref<Matrix> d_var(out.d_x.var);
   const Vector dms = Vector::Constant(x.rows(), dm);
   const Vector dvs = Vector::Constant(x.rows(), dv);
-  projection->Backward(x.mean, x.var, tape.data(), dms.data(), dvs.data(), sums.data(), &d_mean, &d_var);
+  projection->Backward(x.mean, x.var, tape.data(), dms.data(), dvs.data(), sums.data(), &d_mean,
+                       &d_var);
   out.d_theta = Vector::Zero(theta.size());
   out.dZ = Matrix::Zero(Z.rows(), Z.cols());
   Vector da = Vector::Zero(a.size());
@@ -237,7 +239,8 @@ void CheckPsi(const Json& test, Comparison* compare) {
     add(constant, (w0 - 1) * constant.v[0]);
     const PsiCall linear = CallProjection(theta, Z, ToVector(test.at("w1")[n]), zero_S, row, 1, 0);
     add(linear, linear.m[0]);
-    const PsiCall square = CallProjection(theta, Z, zero_a, -Symmetrized(ToMatrix(test.at("w2")[n])), row, 0, 1);
+    const PsiCall square =
+        CallProjection(theta, Z, zero_a, -Symmetrized(ToMatrix(test.at("w2")[n])), row, 0, 1);
     add(square, square.v[0]);
   }
   compare->Expect("functional", functional, expected.at("functional"));
@@ -246,7 +249,8 @@ void CheckPsi(const Json& test, Comparison* compare) {
   compare->Expect("d var", d_x.var, ToMatrix(gradients.at("var")));
   compare->Expect("d Z", dZ, ToMatrix(gradients.at("Z")));
   compare->Expect("d variance", d_theta[0], gradients.at("kernel").at("variance"));
-  compare->Expect("d lengthscales", d_theta.tail(Z.cols()), ToVector(gradients.at("kernel").at("lengthscales")));
+  compare->Expect("d lengthscales", d_theta.tail(Z.cols()),
+                  ToVector(gradients.at("kernel").at("lengthscales")));
 }
 
 // Kind "layer": one layer under Gaussian inputs.
@@ -337,15 +341,18 @@ DeepGp ModelOf(const Json& json, double N) {
       sites.h = N * ToVector(gp.at("eta"));
       sites.R = N * ToMatrix(gp.at("Lambda"));
       if (!CholeskyInPlace(&sites.R)) throw NotSupported("an indefinite factor");
-      layer.gps.push_back({MakeKernel("se_ard"), ThetaOf(gp.at("kernel")), ToMatrix(gp.at("Z")), sites});
+      layer.gps.push_back(
+          {MakeKernel("se_ard"), ThetaOf(gp.at("kernel")), ToMatrix(gp.at("Z")), sites});
     }
-    (l + 1 < layers.size() ? layer.noise_variance : model.likelihood_parameters) = ToVector(layers[l].at("sigma2"));
+    (l + 1 < layers.size() ? layer.noise_variance : model.likelihood_parameters) =
+        ToVector(layers[l].at("sigma2"));
     model.layers.push_back(std::move(layer));
   }
   return model;
 }
 
-void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, const Json& expected, Comparison* compare) {
+void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, const Json& expected,
+                      Comparison* compare) {
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     const Json& layer = expected.at("layers")[l];
     for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
@@ -365,9 +372,10 @@ void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, con
       const Matrix d_T = CholeskyBackward(R_inverse, sites.R.transpose() * d_sites.R);
       compare->Expect(name + "d Lambda", N * d_T, ToMatrix(reference.at("Lambda")));
     }
-    const Vector& d_noise =
-        l + 1 < model.layers.size() ? gradient.layers[l].noise_variance : gradient.likelihood_parameters;
-    compare->Expect("layer " + std::to_string(l) + " d sigma2", d_noise, ToVector(layer.at("sigma2")));
+    const Vector& d_noise = l + 1 < model.layers.size() ? gradient.layers[l].noise_variance
+                                                        : gradient.likelihood_parameters;
+    compare->Expect("layer " + std::to_string(l) + " d sigma2", d_noise,
+                    ToVector(layer.at("sigma2")));
   }
 }
 
@@ -378,7 +386,8 @@ std::vector<Index> AllRows(const Moments& x) {
 }
 
 // phi of every GP at a scale c, plus that of its prior, against the file.
-void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::string& what, Comparison* compare) {
+void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::string& what,
+                Comparison* compare) {
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
       const SparseGp& gp = model.layers[l].gps[d];
@@ -387,7 +396,8 @@ void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::
       Matrix L = K;
       if (!CholeskyInPlace(&L)) throw std::runtime_error("K is not positive definite");
       const double prior = 0.5 * LogDeterminant(L);
-      const double phi = what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c, nullptr).phi;
+      const double phi =
+          what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c, nullptr).phi;
       compare->Expect(what, prior + phi, expected.at(what)[l][d]);
     }
   }
@@ -448,8 +458,10 @@ void CheckEnergy(const Json& test, Comparison* compare) {
   compare->Expect("predicted f mean", f.components[0].mean, ToMatrix(prediction.at("f_mean")));
   compare->Expect("predicted f variance", f.components[0].var, ToMatrix(prediction.at("f_var")));
   const Prediction predicted = predictor.Predict(x_test, {});
-  compare->Expect("predicted y mean", predicted.components[0].mean, ToMatrix(prediction.at("y_mean")));
-  compare->Expect("predicted y variance", predicted.components[0].var, ToMatrix(prediction.at("y_var")));
+  compare->Expect("predicted y mean", predicted.components[0].mean,
+                  ToMatrix(prediction.at("y_mean")));
+  compare->Expect("predicted y variance", predicted.components[0].var,
+                  ToMatrix(prediction.at("y_var")));
 }
 
 void CheckVariational(const Json& test, Comparison* compare) {
@@ -465,7 +477,8 @@ void CheckVariational(const Json& test, Comparison* compare) {
   CompareGradients(model, gradient, N, test.at("gradients"), compare);
   for (const Json& pair : test.at("expected").at("energy_at_alpha")) {
     const AepEnergy energy(model, x, y, {.alpha = pair[0].get<double>(), .N = N}, pool);
-    compare->Expect("energy at alpha " + pair[0].dump(), energy.Energy(model, AllRows(x), nullptr).F, pair[1]);
+    compare->Expect("energy at alpha " + pair[0].dump(),
+                    energy.Energy(model, AllRows(x), nullptr).F, pair[1]);
   }
 }
 

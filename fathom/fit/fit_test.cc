@@ -227,7 +227,8 @@ TEST(Fit, EveryKindOfModelTrains) {
   }
   for (std::size_t i = 0; i < recipes.size(); ++i) {
     Recipe still = recipes[i];
-    still.optimizer.steps = 0;
+    still.optimizer.steps = 1;
+    still.optimizer.learning_rate = 1e-9;
     const Model before = Fit(data, still);
     const Model after = Fit(data, recipes[i]);
     EXPECT_GT(after.summary.energy_per_row, before.summary.energy_per_row) << "recipe " << i;

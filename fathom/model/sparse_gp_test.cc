@@ -113,8 +113,10 @@ TEST_P(SparseGpForms, PrepareBackward) {
   };
   PreparedGp prepared;
   Prepare(gp, cavity, kJitter, &prepared);
-  SparseGp d_gp = gp.ZeroLike();
-  PrepareBackward(gp, cavity, prepared, weights, &d_gp);
+  SparseGp d_gp = gp;
+  d_gp.SetZero();
+  prepared.d_cavity = weights;
+  PrepareBackward(gp, cavity, &prepared, &d_gp);
   ExpectGradientMatches(value, pack(d_gp), pack(gp), 1e-7);
 }
 
@@ -212,10 +214,10 @@ TEST(SparseGp, SiteFormNeedsNoJitterForCoincidentPseudoInputs) {
   for (const double alpha : {0.0, 1.0}) {
     Prepare(gp, {alpha, 10}, kJitter, &prepared);
     EXPECT_EQ(prepared.jitter, 0);
-    Conditioned d_cavity;
-    d_cavity.SetZero(4);
-    SparseGp d_gp = gp.ZeroLike();
-    PrepareBackward(gp, {alpha, 10}, prepared, d_cavity, &d_gp);
+    prepared.d_cavity.SetZero(4);
+    SparseGp d_gp = gp;
+    d_gp.SetZero();
+    PrepareBackward(gp, {alpha, 10}, &prepared, &d_gp);
     EXPECT_TRUE(std::isfinite(prepared.energy) && d_gp.theta.allFinite() && d_gp.Z.allFinite());
     // All four functions values are one number: variance is what moves the energy, not Z.
     EXPECT_LT(d_gp.Z.cwiseAbs().maxCoeff(), 1e-12);

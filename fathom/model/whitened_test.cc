@@ -22,6 +22,13 @@ Matrix InverseOf(const Matrix& L) {
 class WhitenedAtPower : public testing::TestWithParam<double> {};
 INSTANTIATE_TEST_SUITE_P(Powers, WhitenedAtPower, testing::Values(0.0, 0.5, 0.98, 1.0));
 
+Conditioned ConditionAt(const Whitened& q, const Matrix& L_inverse, double beta) {
+  WhitenedTape tape;
+  Conditioned out;
+  Condition(q, L_inverse, beta, &tape, &out);
+  return out;
+}
+
 // The cavity is q(u)^beta p(u)^(1 - beta), normalised.
 TEST_P(WhitenedAtPower, AgreesWithExplicitInverses) {
   const double beta = GetParam();
@@ -34,7 +41,7 @@ TEST_P(WhitenedAtPower, AgreesWithExplicitInverses) {
     const Matrix V = (beta * Sigma.inverse() + (1 - beta) * K.inverse()).inverse();
     const Vector m = V * (beta * (Sigma.inverse() * (L * q.mu)));
     const Conditioned expected = TextbookConditioned(K, m, V);
-    const Conditioned got = Condition(q, InverseOf(L), beta, nullptr);
+    const Conditioned got = ConditionAt(q, InverseOf(L), beta);
     EXPECT_LT((got.a - expected.a).cwiseAbs().maxCoeff(), 1e-9);
     EXPECT_LT((got.S - expected.S).cwiseAbs().maxCoeff(), 1e-9);
     EXPECT_NEAR(got.phi, expected.phi, 1e-9);
@@ -56,15 +63,16 @@ TEST_P(WhitenedAtPower, ConditionBackward) {
     point << q.mu, LowerTriangle(q.Delta), LowerTriangle(L);
     const auto value = [&](const Vector& x) {
       const Whitened moved{x.head(M), LowerFrom(x.segment(M, T), M)};
-      const Conditioned out = Condition(moved, InverseOf(LowerFrom(x.tail(T), M)), beta, nullptr);
+      const Conditioned out = ConditionAt(moved, InverseOf(LowerFrom(x.tail(T), M)), beta);
       return weights.phi * out.phi + weights.a.dot(out.a) + weights.S.cwiseProduct(out.S).sum();
     };
     WhitenedTape tape;
     const Matrix L_inverse = InverseOf(L);
-    Condition(q, L_inverse, beta, &tape);
+    Conditioned conditioned;
+    Condition(q, L_inverse, beta, &tape, &conditioned);
     Whitened d_q{Vector::Zero(M), Matrix::Zero(M, M)};
     Matrix phi_argument = Matrix::Zero(M, M);
-    ConditionBackward(q, L_inverse, tape, weights, &d_q, &phi_argument);
+    ConditionBackward(q, L_inverse, weights, &tape, &d_q, &phi_argument);
     // phi_argument is L'dL, of which the lower triangle counts; dL = L^-T (that), lower triangle.
     const Matrix dL = L_inverse.transpose() * phi_argument;
     Vector gradient(point.size());
@@ -78,7 +86,7 @@ TEST(Whitened, PriorHasNothingToSay) {
   RandomStream stream(3);
   const Matrix L_inverse = InverseOf(RandomLower(M, 1, &stream));
   for (const double beta : {0.0, 0.7, 1.0}) {
-    const Conditioned out = Condition(Whitened::Prior(M), L_inverse, beta, nullptr);
+    const Conditioned out = ConditionAt(Whitened::Prior(M), L_inverse, beta);
     EXPECT_LT(out.a.cwiseAbs().maxCoeff(), 1e-14);
     EXPECT_LT(out.S.cwiseAbs().maxCoeff(), 1e-13);
     EXPECT_NEAR(out.phi, 0, 1e-14);
@@ -88,7 +96,7 @@ TEST(Whitened, PriorHasNothingToSay) {
 TEST(Whitened, CavityOfPowerZeroIsThePrior) {
   RandomStream stream(4);
   const Whitened q = RandomWhitened(5, &stream);
-  const Conditioned out = Condition(q, InverseOf(RandomLower(5, 1, &stream)), 0, nullptr);
+  const Conditioned out = ConditionAt(q, InverseOf(RandomLower(5, 1, &stream)), 0);
   EXPECT_LT(out.a.cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_LT(out.S.cwiseAbs().maxCoeff(), 1e-10);
   EXPECT_NEAR(out.phi, 0, 1e-12);
@@ -98,7 +106,7 @@ TEST(Whitened, LogPartitionIsThatOfThePosterior) {
   RandomStream stream(5);
   for (const Index M : {1, 6}) {
     const Whitened q = RandomWhitened(M, &stream);
-    const Conditioned posterior = Condition(q, InverseOf(RandomLower(M, 1, &stream)), 1, nullptr);
+    const Conditioned posterior = ConditionAt(q, InverseOf(RandomLower(M, 1, &stream)), 1);
     EXPECT_NEAR(LogPartition(q), posterior.phi, 1e-12);
   }
 }
@@ -153,7 +161,7 @@ TEST(Whitened, NotANumberIsReported) {
   RandomStream stream(9);
   Whitened q = RandomWhitened(3, &stream);
   q.Delta(2, 1) = std::nan("");
-  EXPECT_THROW(Condition(q, Matrix::Identity(3, 3), 0.5, nullptr), NumericalError);
+  EXPECT_THROW(ConditionAt(q, Matrix::Identity(3, 3), 0.5), NumericalError);
 }
 
 }  // namespace

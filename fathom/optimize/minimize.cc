@@ -61,6 +61,11 @@ double RateAt(const MinimizeOptions& options, const MinimizeState& state, double
 constexpr double kSmoothing = 0.05;      // weight of the newest value
 constexpr Index kSnapshotInterval = 25;  // steps between the states that a recovery can go back to
 
+// A value so far above the best one is no longer a model in training; the state that led here is given up.
+bool Exploded(double value, const MinimizeState& state) {
+  return state.step > 0 && value > state.best_smoothed + 1e4 * (1 + std::abs(state.best_smoothed));
+}
+
 void WatchPlateau(const MinimizeOptions& options, double value, MinimizeState* state) {
   state->smoothed =
       state->step == 0 ? value : state->smoothed + kSmoothing * (value - state->smoothed);
@@ -111,7 +116,13 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options,
 
     const double rate = RateAt(options, *state, fraction);
     double value = 0;
-    if (objective.Evaluate(state->parameters, batches.At(state->step), &value, &gradient, &why)) {
+    bool good =
+        objective.Evaluate(state->parameters, batches.At(state->step), &value, &gradient, &why);
+    if (good && Exploded(value, *state)) {
+      good = false;
+      why = "the energy exploded; a smaller learning rate may help";
+    }
+    if (good) {
       if (state->step % kSnapshotInterval == 0) snapshot = *state;
       WatchPlateau(options, value, state);
       AdamStep(options.adam, rate, gradient, &state->adam, &state->parameters);
