@@ -2,10 +2,13 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 
 #include "cli/common.h"
 #include "cli/progress.h"
 #include "fathom/base/error.h"
+#include "fathom/data/atomic_file.h"
+#include "fathom/data/csv.h"
 
 namespace fathom::cli {
 
@@ -17,7 +20,8 @@ constexpr const char* kExample =
     "Fits a GP and a deep GP, both with default settings, to the value function of the mountain "
     "car (from 400 noisy\nevaluations) and to a step, prints how well each predicts fresh data, "
     "and "
-    "draws mountain_car.svg and step.svg,\nwhich any browser shows.";
+    "draws mountain_car.svg and step.svg,\nwhich any browser shows. mountain_car_train.csv and "
+    "mountain_car_test.csv hold the data for your own tries.";
 
 int RunDemo(const std::string& folder, int threads) {
   std::error_code problem;
@@ -55,6 +59,18 @@ Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden
   Contestant contestant{name, std::make_unique<ModelPredictor>(std::move(model), threads), {}};
   contestant.scores = Evaluate(contestant.predictor->Predict(Moments::Certain(test.X)), test.y);
   return contestant;
+}
+
+void SaveSamples(const std::string& path, std::vector<std::string> input_names,
+                 const SampledFunction& samples) {
+  input_names.emplace_back("value");
+  Matrix table(samples.X.rows(), samples.X.cols() + 1);
+  table << samples.X, samples.y;
+  std::ostringstream text;
+  WriteCsv(text, input_names, table);
+  const std::string content = text.str();
+  const std::string_view whole = content;
+  WriteFileAtomically(path, {&whole, 1});
 }
 
 std::string ScoreTable(const std::vector<Contestant>& contestants) {

@@ -27,7 +27,12 @@ Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden
 // One line of scores per contestant.
 std::string ScoreTable(const std::vector<Contestant>& contestants);
 
-// Each writes its picture and returns what to print.
+// The sampled points as a table for the other commands, the target in column "value".
+void SaveSamples(const std::string& path, std::vector<std::string> input_names,
+                 const SampledFunction& samples);
+
+// Each writes its picture and, for the mountain car, its tables (beside the picture), and returns
+// what to print.
 std::string MountainCarDemo(const std::string& picture, int threads);
 std::string StepDemo(const std::string& picture, int threads);
 

@@ -1,5 +1,7 @@
 // The first figure of Bui et al. 2016: a value function with a cliff, learnt by a GP and by two
 // layers of GPs with two hidden units between them, and the functions inside the latter.
+#include <filesystem>
+
 #include "cli/demo.h"
 #include "fathom/base/threads.h"
 #include "fathom/demo/figure.h"
@@ -88,6 +90,9 @@ std::string MountainCarDemo(const std::string& picture, int threads) {
   const SampledFunction test = SampleMountainCar(value, kTestRows, kNoise, &test_stream);
   std::vector<Contestant> contestants;
   const std::vector<std::string> names = {"position", "velocity"};
+  const std::filesystem::path folder = std::filesystem::path(picture).parent_path();
+  SaveSamples((folder / "mountain_car_train.csv").string(), names, train);
+  SaveSamples((folder / "mountain_car_test.csv").string(), names, test);
   contestants.push_back(FitAndScore("GP", {}, names, train, test, threads));
   contestants.push_back(FitAndScore("deep GP", {2}, names, train, test, threads));
 

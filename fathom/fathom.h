@@ -1,0 +1,12 @@
+// All that a program needs to fit, save, load, predict and score: one include.
+#ifndef FATHOM_FATHOM_H_
+#define FATHOM_FATHOM_H_
+
+#include "fathom/base/error.h"
+#include "fathom/base/prediction.h"
+#include "fathom/data/csv.h"
+#include "fathom/data/dataset.h"
+#include "fathom/evaluate/metrics.h"
+#include "fathom/fit/model.h"
+
+#endif  // FATHOM_FATHOM_H_
