@@ -77,9 +77,12 @@ const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments
   const Index chunk_rows = uncertain_inputs ? kTileRows : kChunkRows;
   const auto count = static_cast<Index>(rows.size());
   const Index chunks = (count + chunk_rows - 1) / chunk_rows;
-  // Each slot sums every slots-th chunk. Their number depends on the rows alone; more slots would
-  // let more threads work but cost more memory traffic to clear and add.
-  const Index slots = std::clamp<Index>(count / kChunkRows, 1, 32);
+  // Each slot sums every slots-th chunk. Their number depends on the rows and the model alone; more slots would let more
+  // threads work but cost more memory traffic to clear and add.
+  constexpr Index kMaxSlots = 32;
+  constexpr Index kMaxBytes = Index{256} << 20;
+  const Index by_memory = std::max<Index>(1, kMaxBytes / network.SumsBytes());
+  const Index slots = std::clamp<Index>(count / kChunkRows, 1, std::min(kMaxSlots, by_memory));
   const auto layers = static_cast<std::size_t>(network.model().num_layers());
   if (static_cast<Index>(workspace->slots.size()) < slots) workspace->slots.resize(slots);
   pool.Run(slots, [&](Index slot) {

@@ -150,6 +150,14 @@ void Network::ResetSums(Sums* sums) const {
   sums->likelihood.setZero(model_->likelihood_parameters.size());
 }
 
+Index Network::SumsBytes() const {
+  Index doubles = 0;
+  for (const auto& layer : projections_) {
+    for (const auto& projection : layer) doubles += projection->SumsSize();
+  }
+  return doubles * static_cast<Index>(sizeof(double));
+}
+
 void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) {
   const auto finish = [&](Index job) {
     const auto [l, d] = flat_[job];

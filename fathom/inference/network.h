@@ -55,6 +55,7 @@ class Network {
   void Backward(Index layer, const Moments& d_out, LayerTape* tape, Sums* sums,
                 Moments* d_below) const;
   void ResetSums(Sums* sums) const;
+  Index SumsBytes() const;  // memory of one Sums
 
   // Once per Prepare. Gradient of FactorEnergy() + scale * (what the sums stand for), written to
   // *gradient, a DeepGp of the model's shape.

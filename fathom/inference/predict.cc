@@ -47,7 +47,14 @@ void SampleInPlace(std::vector<RandomStream>* streams, Moments* hidden) {
 }  // namespace
 
 Predictor::Predictor(DeepGp model, const ThreadPool& pool) : model_(std::move(model)), pool_(pool) {
-  network_.Prepare(model_, Cavity::Posterior(), true, pool_);
+  network_.Prepare(model_, Cavity::Posterior(), false, pool_);
+}
+
+const Network& Predictor::NetworkFor(const Moments& x) const {
+  if ((x.var.array() == 0).all()) return network_;
+  std::call_once(uncertain_once_,
+                 [this] { uncertain_network_.Prepare(model_, Cavity::Posterior(), true, pool_); });
+  return uncertain_network_;
 }
 
 Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) const {
@@ -55,6 +62,7 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
   if (x.cols() != model_.input_dim()) {
     ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
   }
+  const Network& network = NetworkFor(x);
   const Index layers = model_.num_layers();
   // One GP layer under certain inputs has nothing to sample.
   const Index samples = layers == 1 ? 0 : options.samples;
@@ -69,7 +77,7 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
     const Moments tile_x = MiddleRows(x, begin, count);
     Tile& tile = ScratchTile(static_cast<std::size_t>(layers));
     Moments first;
-    network_.Forward(0, tile_x, tile_x, &tile.tapes[0], &first);
+    network.Forward(0, tile_x, tile_x, &tile.tapes[0], &first);
     std::vector<RandomStream> streams;
     for (Index n = 0; n < count && samples > 0; ++n) {
       streams.emplace_back(options.seed, static_cast<std::uint64_t>(options.first_row + begin + n));
@@ -78,7 +86,7 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
       tile.outputs[0] = first;
       for (Index l = 1; l < layers; ++l) {
         if (samples > 0) SampleInPlace(&streams, &tile.outputs[l - 1]);
-        network_.Forward(l, tile.outputs[l - 1], tile_x, &tile.tapes[l], &tile.outputs[l]);
+        network.Forward(l, tile.outputs[l - 1], tile_x, &tile.tapes[l], &tile.outputs[l]);
       }
       Moments& top = tile.outputs[layers - 1];
       if (!options.latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);

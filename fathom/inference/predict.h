@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "fathom/base/prediction.h"
 #include "fathom/inference/network.h"
@@ -30,9 +31,15 @@ class Predictor {
   Prediction Predict(const Moments& x, const PredictOptions& options) const;
 
  private:
+  const Network& NetworkFor(const Moments& x) const;
+
   DeepGp model_;
   const ThreadPool& pool_;
   Network network_;
+  // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of pseudo-points in all
+  // input dimensions, which a table of 500 certain columns should not pay for.
+  mutable std::once_flag uncertain_once_;
+  mutable Network uncertain_network_;
 };
 
 }  // namespace fathom
