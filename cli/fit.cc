@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "fathom/base/error.h"
 #include "fathom/data/csv.h"
+#include "fathom/data/text.h"
 #include "fathom/fit/describe.h"
 #include "fathom/fit/json_value.h"
 
@@ -86,8 +87,6 @@ void FinishRecipe(const CLI::App& app, FitOptions* options) {
   recipe.architecture.site_form = options->form == "sites";
   if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
   FromJson(options->start, "--start", &recipe.start.start);
-  Require(recipe.optimizer.warm_up >= 0, "warm-up", "at least 0", recipe.optimizer.warm_up);
-  Require(recipe.optimizer.patience >= 0, "patience", "at least 0", recipe.optimizer.patience);
   CheckRecipe(recipe);
 }
 
@@ -102,6 +101,7 @@ std::string JsonSummary(const FitOptions& options, const Dataset& dataset, const
                                        {"dropped_rows", dataset.dropped_rows},
                                        {"inputs", model.input_names},
                                        {"targets", model.target_names},
+                                       {"constant_columns", ConstantColumns(model)},
                                        {"hidden", model.recipe.architecture.hidden},
                                        {"architecture", DescribeNetwork(model.network)},
                                        {"steps", summary.steps},
@@ -121,6 +121,9 @@ std::string HumanSummary(const FitOptions& options, const Dataset& dataset, cons
   text << "rows        " << summary.rows;
   if (dataset.dropped_rows > 0)
     text << " (" << dataset.dropped_rows << " without a target left out)";
+  const std::vector<std::string> constant = ConstantColumns(model);
+  if (!constant.empty())
+    text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
   text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;

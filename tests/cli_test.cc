@@ -131,6 +131,7 @@ TEST_F(Cli, FitPredictEvaluate) {
   const std::string summary = Good(FitArguments(train_, model_, {"--steps", "400"}));
   EXPECT_NE(summary.find("rows        80\n"), std::string::npos) << summary;
   EXPECT_NE(summary.find("4 inputs"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("constant    'constant': the same"), std::string::npos) << summary;
 
   std::istringstream predictions(Good({"predict", model_, test_}));
   std::string header;

@@ -219,7 +219,8 @@ void CheckPsi(const Json& test, Comparison* compare) {
     }
   }
 
-  // sum_n w0 psi0 + w1 psi1 + w2 psi2: three calls per row, whose v is psi0, (unused), psi0 + <w2, psi2>.
+  // sum_n w0 psi0 + w1 psi1 + w2 psi2: three calls per row, whose v is psi0, (unused) and
+  // psi0 + <w2, psi2>.
   double functional = 0;
   Moments d_x;
   d_x.SetZero(x.rows(), x.cols());

@@ -17,8 +17,7 @@ bool CholeskyInPlace(Matrix* A) {
   FATHOM_CHECK(A->rows() == A->cols());
   const int n = static_cast<int>(A->rows());
   int info = 0;
-  // The lower triangle of a row-major matrix is the upper one of the column-major matrix that
-  // LAPACK sees.
+  // LAPACK sees a column-major matrix, so that our lower triangle is its upper one.
   if (n > 0) dpotrf_("U", &n, A->data(), &n, &info);
   if (info != 0 || !A->diagonal().allFinite()) return false;
   A->triangularView<Eigen::StrictlyUpper>().setZero();

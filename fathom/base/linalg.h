@@ -10,12 +10,12 @@ namespace fathom {
 // not positive definite (or holds NaN); A is then undefined.
 bool CholeskyInPlace(Matrix* A);
 
-// Overwrites the lower triangular L with its inverse. L must have no zero on the diagonal.
-void InvertLowerInPlace(Matrix* L);
-
 // The same, and L^-1 with it, zeros above the diagonal. By halves, so that almost all of the work
 // is matrix products: at M = 100 LAPACK's dpotrf and dtrtri take 93 us, this 50 (one core).
 bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse);
+
+// Overwrites the lower triangular L with its inverse. L must have no zero on the diagonal.
+void InvertLowerInPlace(Matrix* L);
 
 // Overwrites the lower triangular L with the whole symmetric L'L.
 void TransposeTimesSelf(Matrix* L);
@@ -27,8 +27,7 @@ double LogDeterminant(const Matrix& L);
 //   dA = sym(L^-T P L^-1)                                                       [cholesky-backward]
 // `phi_argument` is L' dL (only its lower triangle is used), `L_inverse` is L^-1.
 Matrix CholeskyBackward(const Matrix& L_inverse, const Matrix& phi_argument);
-// The same with memory of the caller: overwrites *phi_argument with P and then with dA; *scratch is
-// scratch.
+// The same in memory of the caller: *phi_argument becomes dA, *scratch is used on the way.
 void CholeskyBackwardInPlace(const Matrix& L_inverse, Matrix* phi_argument, Matrix* scratch);
 
 // (A + A') / 2.

@@ -32,7 +32,7 @@ double MeanAbsolute(double mean, double var) {
          sd * std::sqrt(2 / std::numbers::pi) * std::exp(-0.5 * z * z);
 }
 
-// log of the sum of exponentials; -inf for an empty sum or if every term is.
+// log of the sum of exponentials of at least one term; -inf if every term is.
 double LogSumExp(const Vector& terms) {
   if (terms.hasNaN()) return std::numeric_limits<double>::quiet_NaN();
   const double largest = terms.maxCoeff();
@@ -103,8 +103,8 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
   }
   if (low == high || !std::isfinite(low) || !std::isfinite(high)) return low;
 
-  // Solve in the smaller tail, where probabilities keep their relative accuracy; 1 - p is exact for
-  // p > 1/2.
+  // Solve in the smaller tail, where probabilities keep their relative accuracy. 1 - p is exact
+  // for p > 1/2.
   const bool upper = probability > 0.5;
   const double target = upper ? 1 - probability : probability;
   const auto excess = [&](double y) {
@@ -160,8 +160,8 @@ double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd
       impossible = impossible || term == -kInfinity;
       sum += term;
     }
-    // A point mass that is missed rules the row out, however well another output is hit (inf -
-    // inf).
+    // A point mass that is missed rules the row out, however well another output is hit: that
+    // output may be a point mass too, and inf - inf would be NaN.
     terms[s] = impossible ? -kInfinity : sum;
   }
   return LogSumExp(terms);

@@ -23,16 +23,16 @@ struct Prediction {
   Matrix Mean() const;      // [N, D]
   Matrix Variance() const;  // [N, D], of the mixture
 
-  // Of output d of row n. A component of variance 0 is a point mass: Cdf jumps there and Quantile
-  // returns the place of the jump. Quantile is exact to rounding for one Gaussian; for a mixture
-  // its error is at most 1e-11 of the narrowest component's standard deviation (plus rounding).
-  // probability in (0, 1).
+  // Of output d of row n; probability in (0, 1). A component of variance 0 is a point mass: Cdf
+  // jumps there and Quantile returns the place of the jump. Quantile is exact to rounding for one
+  // Gaussian; for a mixture its error is at most 1e-11 of the narrowest component's standard
+  // deviation (plus rounding).
   double Cdf(Index n, Index d, double y) const;
   double Quantile(Index n, Index d, double probability) const;
   // Continuous ranked probability score, in closed form (Grimit et al. 2006 for mixtures).  O(S^2).
   double Crps(Index n, Index d, double y) const;
-  // Joint log density of a whole row y [D]: log sum_s w_s prod_d N(y_d; m_sd, v_sd), never the mean
-  // of logs.
+  // Joint log density of a whole row y [D], never the mean of logs:
+  //   log sum_s w_s prod_d N(y_d; m_sd, v_sd).
   double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
 };
 

@@ -16,15 +16,15 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// exp(x) for x <= 700.  Max error 1.2 ulp (tested); x < -708 gives about 3e-308 instead of a
-// denormal or 0, which no sum of kernel values can tell apart; NaN gives NaN (Highway 1.0.3's own
-// Exp gives 0, which would hide a divergence). x = n ln2 + r, |r| <= ln2/2, exp(r) = 1 + r + r^2
-// q(r) with a near-minimax q of degree 9 (relative error 2e-17).
+// exp(x) for x <= 700. Max error 1.2 ulp (tested). x < -708 gives about 3e-308 instead of a
+// denormal or 0, which no sum of kernel values can tell apart. NaN gives NaN (Highway 1.0.3's own
+// Exp gives 0, which would hide a divergence).
+//   x = n ln2 + r,  |r| <= ln2/2,  exp(r) = 1 + r + r^2 q(r),
+// with a near-minimax q of degree 9 (relative error 2e-17).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Exp(D d, V x) {
   const hn::RebindToSigned<D> di;
-  // Adding this rounds to an integer and leaves n + 1023, the exponent bits of 2^n, in the lowest
-  // bits.
+  // Adding this rounds to an integer; the lowest bits are then n + 1023, the exponent of 2^n.
   const V round_magic = hn::Set(d, 0x1.8p52 + 1023);
   const V least = hn::Set(d, -708.0);
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR

@@ -13,9 +13,8 @@ namespace fathom::internal {
 struct CsvLayout {
   std::string source;
   char separator = ',';
-  std::vector<std::string> names;  // of all columns of the file
-  std::vector<Index>
-      destinations;  // [names]: the column of the table it goes to, or -1 if left out
+  std::vector<std::string> names;   // of all columns of the file
+  std::vector<Index> destinations;  // [names]  its column in the table, or -1 if left out
 };
 
 // A blank that may surround a field; in tab-separated text a tab is none.

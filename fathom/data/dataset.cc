@@ -86,8 +86,8 @@ Dataset SelectInputs(const Table& table, const std::vector<std::string>& input_n
     if (found == place_of.end()) {
       missing.push_back(name);
     } else {
-      input_places.push_back(
-          FindColumn(table, name));  // refuses a name that stands for two columns
+      // Not found->second: FindColumn refuses a name that stands for two columns.
+      input_places.push_back(FindColumn(table, name));
     }
   }
   if (missing.size() == 1) {

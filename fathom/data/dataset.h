@@ -15,9 +15,9 @@ struct Dataset {
   std::string source;                     // the file's name, for messages
   std::vector<std::string> input_names;   // [D]
   std::vector<std::string> target_names;  // [T]
-  // [N, D] in the units of the file. A known cell has variance 0. A missing cell has mean NaN and
-  // variance NaN: what stands in for it depends on the training data, so StandardizeInputs decides
-  // it.
+  // [N, D] in the units of the file. A known cell has variance 0. A missing cell has mean and
+  // variance NaN: what stands in for it depends on the training data, and StandardizeInputs
+  // decides it.
   Moments inputs;
   Matrix targets;          // [N, T]; T may be 0
   Index dropped_rows = 0;  // rows of the table left out because a target was missing

@@ -7,10 +7,9 @@
 
 namespace fathom {
 
-// Maps a regular file into memory, so that its text takes no memory of ours; reads anything else (a
-// pipe, or
-// "-" for standard input) once. A file must not shrink while it is mapped: the system ends a
-// process that touches what is gone. Throws Error if the file is missing, unreadable or a
+// Maps a regular file into memory, so that its text takes no memory of ours; reads anything else
+// (a pipe, or "-" for standard input) once. A file must not shrink while it is mapped: the system
+// ends a process that touches what is gone. Throws Error if the file is missing, unreadable or a
 // directory.
 class FileBytes {
  public:

@@ -86,7 +86,14 @@ class Reader {
     if (bytes.size() < kLengthBytes) Refuse("it has only ", bytes.size(), " bytes");
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), kLengthBytes);
-    if (length > kLongestHeader) Refuse("its header would have ", length, " bytes");
+    if (length > kLongestHeader) {
+      const std::string_view start = bytes.substr(0, kLengthBytes);
+      const bool text = std::all_of(start.begin(), start.end(), [](char c) {
+        return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n';
+      });
+      if (text) Refuse("it begins with the text ", Quoted(start));
+      Refuse("its header would have ", length, " bytes");
+    }
     if (length > bytes.size() - kLengthBytes) {
       Refuse("its header should have ", length, " bytes but the file ends after ",
              bytes.size() - kLengthBytes);

@@ -54,6 +54,10 @@ std::string EntryFault(const std::string& dtype, const std::string& shape,
                      offsets + "}}");
 }
 
+TEST(SafeTensors, ATableInsteadOfAModelIsRecognised) {
+  EXPECT_THAT(Fault("price,size\n1,2\n"), HasSubstr("it begins with the text 'price,si'"));
+}
+
 TEST(SafeTensors, ReadsBackWhatWasWritten) {
   const TestFolder folder;
   const std::string path = folder.Path("m.fathom");

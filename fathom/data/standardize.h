@@ -10,10 +10,10 @@ namespace fathom {
 
 // One per set of columns; the training data determine it.
 struct Scaler {
-  Vector mean;   // [D], of the cells that are not missing
-  Vector scale;  // [D], population standard deviation. 1 for a column that never varied, which so
-                 // maps to 0: it says nothing, and dividing by its rounding noise would turn that
-                 // into a signal.
+  Vector mean;  // [D], of the cells that are not missing
+  // [D], population standard deviation. 1 for a column that never varied, which so maps to 0: it
+  // says nothing, and dividing by its rounding noise would turn that into a signal.
+  Vector scale;
   // [D], the variance that stands in for a missing cell, in standardised units: 1, the column's
   // own, or 0 if the column never varied, so that the cell is as good as known.
   Vector missing_var;

@@ -49,8 +49,8 @@ struct ValueIterationOptions {
 // Value iteration, undiscounted. Throws NumericalError if max_sweeps do not reach the tolerance.
 ValueFunction SolveMountainCar(const ValueIterationOptions& options = {});
 
-// n states, uniform on the grid's span: X [n, 2] is (position, velocity), y the value plus N(0,
-// noise_std^2).
+// n states, uniform on the grid's span: X [n, 2] is (position, velocity), y [n, 1] the value plus
+// N(0, noise_std^2).
 SampledFunction SampleMountainCar(const ValueFunction& value, Index n, double noise_std,
                                   RandomStream* stream);
 

@@ -37,8 +37,8 @@ TEST(Evaluate, AgreesWithClosedFormsForOneGaussian) {
   EXPECT_EQ(scores.coverage_50, 0.5);
   EXPECT_EQ(scores.coverage_90, 0.5);
   EXPECT_EQ(scores.coverage_95, 0.5);
-  // Half is covered at each p: mean of |p - 1/2| over 0.05, ..., 0.95 is 2 (0.05 + ... + 0.45)
-  // / 19.
+  // Half is covered at each p. The mean of |p - 1/2| over 0.05, ..., 0.95 is
+  // 2 (0.05 + ... + 0.45) / 19.
   EXPECT_NEAR(scores.calibration_error, 4.5 / 19, 1e-12);
   const double half_width = 2 * NormalQuantile(0.975);
   EXPECT_NEAR(scores.interval_score_95, 2 * half_width + 0.5 * 40 * (4 - half_width), 1e-12);

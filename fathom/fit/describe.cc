@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <vector>
 
 namespace fathom {
 
@@ -26,8 +25,20 @@ std::string DescribeNetwork(const DeepGp& network) {
   for (std::size_t l = 0; l < (alike ? 1 : inducing.size()); ++l) {
     text << (l == 0 ? "" : ", ") << inducing[l];
   }
-  text << " pseudo-points per function";
+  text << (alike && inducing[0] == 1 ? " pseudo-point" : " pseudo-points") << " per function";
   return text.str();
+}
+
+std::vector<std::string> ConstantColumns(const Model& model) {
+  std::vector<std::string> constant;
+  const auto add = [&](const std::vector<std::string>& names, const Scaler& scaler) {
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      if (scaler.missing_var[static_cast<Index>(c)] == 0) constant.push_back(names[c]);
+    }
+  };
+  add(model.input_names, model.input_scaler);
+  add(model.target_names, model.target_scaler);
+  return constant;
 }
 
 Vector NoiseStd(const Model& model) {

@@ -1,6 +1,9 @@
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "fathom/base/error.h"
+#include "fathom/base/random.h"
 #include "fathom/fit/model.h"
 #include "fathom/inference/aep_energy.h"
 
@@ -15,10 +18,18 @@ void CheckDataset(const Dataset& dataset) {
   if (!dataset.targets.allFinite()) ThrowError(dataset.source, ": a target is not a finite number");
 }
 
-std::vector<Index> AllRows(Index rows) {
-  std::vector<Index> all(rows);
-  std::iota(all.begin(), all.end(), Index{0});
-  return all;
+// Rows from which the energy at the end is computed. A pass over a table of millions would take
+// longer than the training, and a time budget or an interrupt must end soon.
+std::vector<Index> ClosingRows(Index rows, std::uint64_t seed) {
+  constexpr Index kMost = 10000;
+  std::vector<Index> chosen(std::min(rows, kMost));
+  if (rows <= kMost) {
+    std::iota(chosen.begin(), chosen.end(), Index{0});
+  } else {
+    RandomStream stream(seed, UINT64_MAX);  // a stream of its own: the epochs' count from 0
+    for (Index& row : chosen) row = stream.Below(rows);
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -52,7 +63,7 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const ProgressCallback& 
     throw NumericalError(run.message);
 
   Unpack(state.parameters, energy.packing(), &model.network);
-  const EnergyParts end = energy.Energy(model.network, AllRows(x.rows()), nullptr);
+  const EnergyParts end = energy.Energy(model.network, ClosingRows(x.rows(), recipe.seed), nullptr);
   const auto rows = static_cast<double>(x.rows());
   model.summary = {x.rows(),  end.F / rows,   run.reason,  run.message,
                    run.steps, run.recoveries, run.seconds, end.largest_jitter};

@@ -2,12 +2,15 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "fathom/fit/describe.h"
 #include "fathom/fit/model.h"
+#include "fathom/inference/aep_energy.h"
 
 namespace fathom {
 namespace {
@@ -257,6 +260,32 @@ TEST(Fit, NoiseStaysAboveTheFloor) {
   EXPECT_GE(model.network.layers[0].noise_variance.minCoeff(), 1e-2);
 }
 
+TEST(Fit, EnergyOfALargeTableIsEstimatedWell) {
+  const Dataset data = Sine(12000, 1);
+  Recipe recipe = SmallRecipe(20);
+  recipe.architecture.hidden = {};
+  const Model model = Fit(data, recipe);
+  const Moments x = StandardizeInputs(model.input_scaler, data.inputs);
+  const Matrix y = StandardizeTargets(model.target_scaler, data.targets);
+  const ThreadPool pool(1);
+  std::vector<Index> all(data.rows());
+  std::iota(all.begin(), all.end(), Index{0});
+  const AepEnergy energy(model.network, x, y, {.alpha = recipe.alpha}, pool);
+  const double exact = energy.Energy(model.network, all, nullptr).F / 12000;
+  EXPECT_NEAR(model.summary.energy_per_row, exact, 0.05);
+  EXPECT_NE(model.summary.energy_per_row, exact) << "a sample was expected to be used";
+}
+
+TEST(Describe, NamesColumnsThatNeverVary) {
+  Dataset data = Sine(10, 3);
+  data.inputs.mean.col(1).setConstant(4);
+  EXPECT_EQ(ConstantColumns(Fit(data, SmallRecipe(1))),
+            std::vector<std::string>{data.input_names[1]});
+  data.targets.setConstant(-1);
+  EXPECT_EQ(ConstantColumns(Fit(data, SmallRecipe(1))),
+            (std::vector<std::string>{data.input_names[1], data.target_names[0]}));
+}
+
 TEST(Fit, RefusesDataAndOptionsThatCannotBeUsed) {
   const auto complaint = [](const Dataset& data, const Recipe& recipe) -> std::string {
     try {
@@ -294,6 +323,21 @@ TEST(Fit, RefusesDataAndOptionsThatCannotBeUsed) {
   recipe = SmallRecipe();
   recipe.optimizer.batch_size = 0;
   expect(complaint(data, recipe), "batch");
+  recipe = SmallRecipe();
+  recipe.optimizer.warm_up = -1;
+  expect(complaint(data, recipe), "warm-up");
+  recipe = SmallRecipe();
+  recipe.optimizer.patience = -1;
+  expect(complaint(data, recipe), "patience");
+  recipe = SmallRecipe();
+  recipe.start.lengthscale = 0;
+  expect(complaint(data, recipe), "lengthscale");
+  recipe = SmallRecipe();
+  recipe.start.hidden_noise = std::nan("");
+  expect(complaint(data, recipe), "hidden noise");
+  recipe = SmallRecipe();
+  recipe.start.sample_rows = 0;
+  expect(complaint(data, recipe), "sample rows");
   recipe = SmallRecipe();
   recipe.threads = -1;
   expect(complaint(data, recipe), "threads");

@@ -3,7 +3,6 @@
 #ifndef FATHOM_FIT_MODEL_H_
 #define FATHOM_FIT_MODEL_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,8 @@ namespace fathom {
 
 struct TrainingSummary {
   Index rows = 0;
-  double energy_per_row = 0;  // of the whole table, at the end
+  // At the end, of the whole table; of a table with more than 10000 rows, estimated from so many.
+  double energy_per_row = 0;
   StopReason reason = StopReason::kFinished;
   std::string message;
   Index steps = 0;

@@ -12,6 +12,14 @@ Index DefaultSteps(Index rows) {
   return static_cast<Index>(std::clamp(steps, 500.0, 5000.0));
 }
 
+namespace {
+
+void RequirePositive(double value, const char* name) {
+  Require(value > 0 && std::isfinite(value), name, "positive and finite", value);
+}
+
+}  // namespace
+
 void CheckRecipe(const Recipe& recipe) {
   const Architecture& architecture = recipe.architecture;
   Require(!architecture.inducing.empty(), "inducing", "a list of at least one number", "empty");
@@ -31,6 +39,16 @@ void CheckRecipe(const Recipe& recipe) {
   Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);
   Require(recipe.optimizer.learning_rate > 0 && recipe.optimizer.learning_rate <= 10,
           "learning rate", "positive and at most 10", recipe.optimizer.learning_rate);
+  Require(recipe.optimizer.warm_up >= 0, "warm-up", "at least 0", recipe.optimizer.warm_up);
+  Require(recipe.optimizer.patience >= 0, "patience", "at least 0", recipe.optimizer.patience);
+  Require(recipe.optimizer.cool_down >= 0, "cool-down", "at least 0", recipe.optimizer.cool_down);
+  const InitializeOptions& start = recipe.start;
+  RequirePositive(start.lengthscale, "lengthscale of the start");
+  RequirePositive(start.upper_lengthscale, "upper lengthscale of the start");
+  RequirePositive(start.hidden_noise, "hidden noise of the start");
+  RequirePositive(start.output_noise, "output noise of the start");
+  RequirePositive(start.hidden_posterior_var, "hidden posterior variance of the start");
+  Require(start.sample_rows >= 1, "sample rows of the start", "at least 1", start.sample_rows);
   Require(recipe.threads >= 0, "threads", "at least 0 (0 = all cores)", recipe.threads);
   Require(!architecture.site_form || recipe.start.start == Start::kPaper, "start",
           "'paper' with the site form", "'principal'");

@@ -1,8 +1,9 @@
 // Everything that decides how a table becomes a model, as data: architecture, starting point,
-// inference, optimisation. The defaults are the recommended recipe; docs/accuracy.md says how each
-// was chosen.
+// inference, optimisation. The defaults are the recommended recipe.
 #ifndef FATHOM_FIT_RECIPE_H_
 #define FATHOM_FIT_RECIPE_H_
+
+#include <cstdint>
 
 #include "fathom/model/initialize.h"
 #include "fathom/optimize/minimize.h"
@@ -20,8 +21,8 @@ struct Recipe {
   int threads = 0;         // 0: all cores. The result does not depend on it
 };
 
-// 500 steps for tables of up to 500 rows, growing with the root of the rows to at most 5000: a larger table shows more
-// structure worth learning, but each step then sees a smaller part of it.
+// 500 steps for tables of up to 500 rows, growing with the root of the rows to at most 5000: a
+// larger table shows more structure worth learning, but each step then sees a smaller part of it.
 Index DefaultSteps(Index rows);
 
 // Throws Error naming the first option that is out of range.

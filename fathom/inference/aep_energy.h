@@ -23,12 +23,10 @@ struct AepOptions {
   double noise_floor = 0;
 };
 
-// F of a model and its gradient with respect to the plain parameters. gradient may be null. Throws
-// NumericalError.
 struct EnergyParts {
   double F = 0;
-  double factors = 0;  // the GPs' own share
-  double sum_log_z = 0;
+  double factors = 0;    // the GPs' own share
+  double sum_log_z = 0;  // over the batch, not scaled up to the table
   double largest_jitter = 0;
 };
 
@@ -45,7 +43,7 @@ class AepEnergy : public Objective {
                 Vector* gradient, std::string* reason) const override;
 
   // The same without the packing: F itself, and its gradient with respect to the plain parameters
-  // (may be null).
+  // (may be null). Throws NumericalError.
   EnergyParts Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient) const;
 
   Packing packing() const { return {options_.noise_floor}; }

@@ -13,9 +13,9 @@ class LatentFunctions {
   // Conditions the model once, O(M^3). Keeps a reference to the pool.
   LatentFunctions(DeepGp model, const ThreadPool& pool);
 
-  // Moments [N, outputs] of one layer's functions, with the layer's noise if it is hidden. below:
-  // the raw inputs for layer 0, else hidden units of the layer below (certain ones show the
-  // function itself); `raw` stands beside them in a layer with skip links and is not looked at
+  // Moments [N, outputs] of one layer's functions, with the layer's noise if it is hidden.
+  // `below`: the raw inputs for layer 0, else hidden units of the layer below (certain ones show
+  // the function itself). `raw` stands beside them in a layer with skip links and is not looked at
   // otherwise.
   Moments Layer(Index layer, const Moments& below, const Moments& raw) const;
 

@@ -1,4 +1,5 @@
-// sum_n log Z_n over rows of a table and its gradient, by probabilistic backpropagation. [sum-log-z]
+// sum_n log Z_n over rows of a table and its gradient, by                            [sum-log-z]
+// probabilistic backpropagation.
 //
 // Rows are independent until their gradients are summed, so the work goes chunk by chunk: the first
 // layer (certain inputs, matrix products) on a whole chunk, the layers above on tiles so small that
@@ -21,18 +22,17 @@ inline constexpr Index kTileRows = 16;
 // Memory that is kept between calls, so that a step allocates nothing in the steady state.
 struct LogZWorkspace {
   struct Chunk {
-    Moments x, hidden, d_hidden;    // of a chunk
-    Moments tile_x, below, f, d_f;  // of a tile
-    std::vector<Network::LayerTape> tapes;
-    std::vector<Moments> outputs, d_outputs;
+    Moments x, hidden, d_hidden;  // of the chunk; hidden is the output of the first layer
     Matrix y;
+    Moments tile_x;                           // of a tile of it
+    std::vector<Moments> outputs, d_outputs;  // [layer], of a tile
+    std::vector<Network::LayerTape> tapes;    // [layer]: the first of the chunk, the rest of a tile
     Network::Sums sums;
   };
   std::vector<Chunk> slots;
 };
 
-// The sums over rows `rows` of (x, y); log_z is a member of the result, which lives in the
-// workspace.
+// The sums over rows `rows` of (x, y), log_z among them. They live in the workspace.
 const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
                              const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
                              const ThreadPool& pool, LogZWorkspace* workspace);

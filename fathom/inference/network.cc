@@ -99,8 +99,8 @@ void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTa
     out->mean.col(d) = tape->m;
     tape->latent_var.col(d) = tape->v;
   }
-  // Rounding may leave a variance slightly below zero where the function is pinned down; NaN must
-  // pass.
+  // Rounding may leave a variance slightly below zero where the function is pinned down. NaN stays
+  // NaN: it must be noticed.
   out->var = tape->latent_var.unaryExpr([](double v) { return v < 0 ? 0.0 : v; });
   if (layer.noise_variance.size() > 0) out->var.rowwise() += layer.noise_variance.transpose();
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
 #include "fathom/kernel/se_ard_loops.h"
 #include "fathom/kernel/se_ard_projection.h"
@@ -40,8 +41,8 @@ void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
 
 void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                          Vector* d_theta, Matrix* dZ) const {
-  // With E = dK o K and row sums r:  sum_ij E_ij (z_i - z_j)^2 = 2 sum_i r_i z_i^2 - 2 sum_ij E_ij
-  // z_i z_j.
+  // With E = dK o K and its row sums r,
+  //   sum_ij E_ij (z_i - z_j)^2 = 2 sum_i r_i z_i^2 - 2 sum_ij E_ij z_i z_j.
   const Matrix E = dK.cwiseProduct(K);
   const Vector r = E.rowwise().sum();
   const Matrix EZ = E * Z;

@@ -8,12 +8,11 @@
 //             exp(-1/2 sum_q (mu_q - z_iq)^2 / (l_q^2 + s_q))
 //   psi2_ij = variance^2 prod_q (1 + 2 s_q/l_q^2)^-1/2                                      [psi2]
 //             exp(-sum_q [(z_iq - z_jq)^2 / (4 l_q^2) + (mu_q - zbar_q)^2 / (l_q^2 + 2 s_q)])
-// The exponent that depends on the row is an inner product of 2Q+1 row features with 2Q+1 pair
-// features: see se_ard_loops.h.
+// Of psi2's exponent, the part that depends on the row is an inner product of 2D+1 features of the
+// row with 2D+1 features of the pair (i, j): see se_ard_loops.h.
 #ifndef FATHOM_KERNEL_SE_ARD_H_
 #define FATHOM_KERNEL_SE_ARD_H_
 
-#include "fathom/base/aligned.h"
 #include "fathom/kernel/kernel.h"
 
 namespace fathom {

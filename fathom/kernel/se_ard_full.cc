@@ -181,8 +181,8 @@ struct Pairing {
   Eigen::ArrayXd r;        // [D]  the first point's share of the centre
 };
 
-// `same`: both sides are one function, so pairs j <= i are enough and a bump stands for (i, j) and
-// (j, i).
+// `same`: both sides are one function, so that pairs j <= i are enough: a bump stands for (i, j)
+// and (j, i).
 Index PairCount(Index rows, Index cols, bool same) {
   return same ? rows * (rows + 1) / 2 : rows * cols;
 }
@@ -245,8 +245,8 @@ void PairBumpsBackward(const Points& first, const Points& second, const Bumps& b
   }
   d_first.theta[0] += sum_t / first.theta[0];
   d_second.theta[0] += sum_t / second.theta[0];
-  // C = r l1^2 and r = l2^2 inverse:  dC = r^2 d l1^2 + (1-r)^2 d l2^2,  dr = inverse ((1-r) d l2^2
-  // - r d l1^2).
+  // C = r l1^2 and r = l2^2 inverse, so
+  //   dC = r^2 d(l1^2) + (1 - r)^2 d(l2^2),   dr = inverse ((1 - r) d(l2^2) - r d(l1^2)).
   const Eigen::ArrayXd q = 1 - pairing.r;
   const Eigen::ArrayXd both = -pairing.inverse.square() * d_inverse;
   const Eigen::ArrayXd turn = pairing.inverse * d_r;

@@ -1,5 +1,7 @@
 #include "fathom/kernel/se_ard_loops.h"
 
+#include <type_traits>
+
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
 
@@ -76,8 +78,8 @@ void PairForwardQ(Index rows, Index pairs, const double* features, const double*
   }
 }
 
-// Any Q: the features are summed from memory, in blocks of pairs that stay in the first-level
-// cache.
+// Any Q: too many features for the registers, so each row sum takes a pass of its own over the
+// row's exponentials.
 void PairForwardAnyQ(Index rows, Index Q, Index pairs, const double* HWY_RESTRICT features,
                      const double* HWY_RESTRICT weights, const double* HWY_RESTRICT midpoints,
                      double* HWY_RESTRICT E, double* HWY_RESTRICT sums) {

@@ -1,9 +1,8 @@
 // The inner loops of the SE-ARD kernel, vectorised for the processor at hand (Highway, run-time
-// dispatch). se_ard.cc holds the mathematics and calls these; se_ard_test.cc compares them with
-// plain loops.
+// dispatch). The mathematics is in se_ard_certain.cc and se_ard_uncertain.cc.
 //
-// Arrays over pseudo-points or pairs are padded to kSimdPadding with entries that contribute
-// nothing.
+// Arrays over pseudo-points or pairs are padded to a multiple of kSimdPadding with entries that
+// contribute nothing; padded_m is M padded so. Such arrays are aligned to 64 bytes.
 #ifndef FATHOM_KERNEL_SE_ARD_LOOPS_H_
 #define FATHOM_KERNEL_SE_ARD_LOOPS_H_
 
@@ -11,30 +10,30 @@
 
 namespace fathom::se_ard {
 
-// psi2 for all rows of a tile and all pairs p = (i <= j) of pseudo-points:
-//   E_np = exp(f_n0 + sum_q (f_n,2q+1 zbar_qp + f_n,2q+2 zbar_qp^2)),   zbar the midpoint of the
-//   pair,
-// and the row sums  t_n0 = sum_p w_p E_np,  t_n,2q+1 = sum_p w_p E_np zbar_qp,  t_n,2q+2 = the same
-// with zbar^2. features, sums [rows, 2Q+1];  midpoints [Q, pairs];  E [rows, pairs].
+// psi2 for all rows of a tile and all pairs p = (i, j), j <= i, of pseudo-points, zbar_p their
+// midpoint, without the factors that do not depend on both row and pair:
+//   E_np = exp(f_n0 + sum_q (f_n,2q+1 zbar_qp + f_n,2q+2 zbar_qp^2)),
+// and the row sums
+//   t_n0 = sum_p w_p E_np,  t_n,2q+1 = sum_p w_p E_np zbar_qp,  t_n,2q+2 the same with zbar_qp^2.
+// features f, sums t [rows, 2Q+1];  weights w [pairs];  midpoints [Q, pairs];  E [rows, pairs].
 void PairForward(Index rows, Index Q, Index pairs, const double* features, const double* weights,
                  const double* midpoints, double* E, double* sums);
 
-// Adds sum_n c_nk E_np to pair_sums_kp for the 2Q+1 coefficients k.  coefficients [rows, 2Q+1],
-// pair_sums [2Q+1, pairs].
+// Adds sum_n c_nk E_np to pair_sums_kp.  coefficients c [rows, 2Q+1];  pair_sums [2Q+1, pairs].
 void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, const double* E,
                   double* pair_sums);
 
-// k_ni = exp(offset_n - 1/2 sum_q s_nq (x_nq - z_qi)^2).   x, s [rows, D];  z [D, padded_m];  k
-// [rows, padded_m]. A null s means ones. Entries i >= M are set to 0.
+// k_ni = exp(offset_n - 1/2 sum_q s_nq (x_nq - z_qi)^2);  a null s means ones. Entries i >= M are
+// set to 0.  x, s [rows, D];  z [D, padded_m];  k [rows, padded_m].
 void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x,
                   const double* s, const double* z, double* k);
 
 // U = k S, row by row with the same arithmetic wherever a row stands, so that a prediction has the
-// same bits in any tile. k, U [rows, padded_m];  S [M, padded_m].
+// same bits in any tile.  k, U [rows, padded_m];  S [M, padded_m].
 void RowsTimesMatrix(Index rows, Index M, const double* k, const double* S, double* U);
 
-// Adds sum_n g_n k_ni k_nj to C_ij for j <= i (entries above the diagonal, within a block, may be
-// touched too).
+// Adds sum_n g_n k_ni k_nj to C_ij for j <= i; near the diagonal, entries above it may change too.
+// g [rows];  k, scratch [rows, padded_m];  C [M, padded_m].
 void SymmetricRankUpdate(Index rows, Index M, const double* g, const double* k, double* scratch,
                          double* C);
 

@@ -59,8 +59,8 @@ class UncertainRows {
   Index pairs_ = 0;          // M(M+1)/2 rounded up
   AlignedBuffer z_;          // [D, padded]
   AlignedBuffer midpoints_;  // [D, pairs]
-  AlignedBuffer decay_;    // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2), 0 in the padding
-  AlignedBuffer weights_;  // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
+  AlignedBuffer decay_;      // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2)
+  AlignedBuffer weights_;    // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
   Index tape_per_row_ = 0;
   Index sums_size_ = 0;
 };

@@ -20,12 +20,12 @@ struct Tape {
         offset(inverse + PaddedSize(rows * shape.D)),
         prefactor2(offset + PaddedSize(rows)),
         m(prefactor2 + PaddedSize(rows)) {}
-  double* psi2;      // [rows, pairs]  the exponential alone; see se_ard_loops.h
-  double* psi1;      // [rows, padded]
-  double* features;  // [rows, 2D+1]  then, in the backward pass, the coefficients of the pair sums
-  double* row_sums;  // [rows, 2D+1]
-  double* inverse;   // [rows, D]  1 / (l^2 + s)
-  double* offset;    // [rows]  log of psi1's prefactor
+  double* psi2;        // [rows, pairs]  the exponential alone; see se_ard_loops.h
+  double* psi1;        // [rows, padded]
+  double* features;    // [rows, 2D+1]  in the backward pass: the coefficients of the pair sums
+  double* row_sums;    // [rows, 2D+1]
+  double* inverse;     // [rows, D]  1 / (l^2 + s)
+  double* offset;      // [rows]  log of psi1's prefactor
   double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
   double* m;           // [rows]  psi1 a
 };

@@ -20,8 +20,9 @@ class Likelihood {
   virtual Index NumParameters(Index outputs) const = 0;
   virtual Vector InitialParameters(Index outputs) const = 0;
 
-  // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent; alpha = 0 means its limit E[log
-  // p(y|f)] per alpha. Writes d_m, d_v [outputs] and adds to d_parameters. [log-z]
+  // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent;                      [log-z]
+  // for alpha = 0 the limit of this over alpha, E[log p(y|f)].
+  // Writes d_m, d_v [outputs] and adds to d_parameters.
   virtual double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
                       const double* m, const double* v, double* d_m, double* d_v,
                       double* d_parameters) const = 0;

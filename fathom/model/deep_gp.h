@@ -1,9 +1,8 @@
-// A deep GP: a value that can be copied, compared, saved and predicted with. It knows no data and
-// no optimiser. A gradient with respect to a DeepGp is a DeepGp of the same shape.
+// A deep GP: a value that can be copied, saved and predicted with. It knows no data and no
+// optimiser. A gradient with respect to a DeepGp is a DeepGp of the same shape.
 #ifndef FATHOM_MODEL_DEEP_GP_H_
 #define FATHOM_MODEL_DEEP_GP_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,11 +14,11 @@ namespace fathom {
 
 struct GpLayer {
   std::vector<SparseGp> gps;  // one per output of the layer
-  Vector noise_variance;  // [outputs] of a hidden layer; empty in the last one, whose noise is the
-                          // likelihood's
-  Matrix mean_weights;    // [inputs, outputs] of a fixed linear mean, or empty
-  bool skip = false;      // the inputs are [hidden units below, raw inputs]
-  bool shared = false;    // all functions have the kernel parameters and pseudo-inputs of gps[0]
+  // [outputs] of a hidden layer; empty in the last one, whose noise is the likelihood's.
+  Vector noise_variance;
+  Matrix mean_weights;  // [inputs, outputs] of a fixed linear mean, or empty
+  bool skip = false;    // the inputs are [hidden units below, raw inputs]
+  bool shared = false;  // all functions have the kernel parameters and pseudo-inputs of gps[0]
 
   Index outputs() const { return static_cast<Index>(gps.size()); }
   Index inputs() const { return gps.front().input_dim(); }

@@ -38,15 +38,15 @@ double MedianDistance(const Matrix& x, RandomStream* stream) {
 // on K_xu L^-T.
 Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, double ridge) {
   const Index M = gp.num_inducing();
+  // A kernel gives only squares, so k(x, Z) is cut out of that of all points; x is a small sample.
   Matrix joint(M + x.rows(), x.cols());
   joint << gp.Z, x;
-  // The rectangle k(x, Z) by way of Gram, M columns at a time, would waste; x is a small sample, so
-  // this is cheap enough.
   Matrix K_joint;
   gp.kernel->Gram(gp.theta, joint, &K_joint);
   Matrix L_inverse = K_joint.topLeftCorner(M, M);
   L_inverse.diagonal() *= 1 + kJitter;
   for (double jitter = 10 * kJitter; !CholeskyInPlace(&L_inverse); jitter *= 10) {
+    if (jitter > 1) throw NumericalError("the kernel matrix of the start is not finite");
     L_inverse = K_joint.topLeftCorner(M, M);
     L_inverse.diagonal() *= 1 + jitter;
   }
@@ -57,14 +57,10 @@ Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, doub
   return normal.llt().solve(A.transpose() * target);
 }
 
-Posterior MakePosterior(bool site_form, Index M, double factor_scale, const Vector& mean,
-                        double var, RandomStream* stream) {
-  if (site_form) {
-    // Small random factors, as in the paper.
-    Sites sites{0.1 * factor_scale * stream->NormalMatrix(M, 1), Matrix::Zero(M, M)};
-    sites.R.diagonal().setConstant(0.1 * factor_scale);
-    return sites;
-  }
+Posterior MakePosterior(bool site_form, Index M, const Vector& mean, double var,
+                        RandomStream* stream) {
+  // Small random factors, as in the paper.
+  if (site_form) return Sites{0.1 * stream->NormalMatrix(M, 1), 0.1 * Matrix::Identity(M, M)};
   return Whitened{mean, std::sqrt(var) * Matrix::Identity(M, M)};
 }
 
@@ -102,8 +98,8 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     const Index width = last ? outputs : architecture.hidden[l];
     const Index wanted = architecture.inducing[std::min(l, architecture.inducing.size() - 1)];
     const Index M = std::min(wanted, x.rows());
-    // The hidden units' targets: scores of the layer's own inputs. An upper layer so starts as the
-    // identity (or its truncation).
+    // The hidden units start at the principal scores of what lies below, so that an upper layer
+    // starts as the identity (or its truncation).
     const Matrix loadings = last ? Matrix() : PrincipalLoadings(below, width, options.seed + l);
     const Matrix scores = last ? Matrix() : Matrix(below * loadings);
     for (Index d = 0; d < width; ++d) {
@@ -129,7 +125,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
       if (!last && !architecture.linear_mean && !architecture.site_form) {
         mean = RidgeMean(gp, input, scores.col(d), 1e-2);
       }
-      gp.posterior = MakePosterior(architecture.site_form, M, 1, mean,
+      gp.posterior = MakePosterior(architecture.site_form, M, mean,
                                    last ? 1 : options.hidden_posterior_var, &stream);
       layer.gps.push_back(std::move(gp));
     }

@@ -13,8 +13,9 @@ namespace fathom {
 
 enum class Start {
   kPrincipal,  // hidden layers begin as the principal components of the inputs (the default)
-  kPaper,  // median distance, k-means, pseudo-inputs in [-1, 1] and long lengthscales above, small
-           // random factors
+  // Layer 0: k-means and the median distance. Above: pseudo-inputs in [-1, 1], long lengthscales.
+  // In the site form: small random factors.
+  kPaper,
 };
 
 struct Architecture {
@@ -25,8 +26,8 @@ struct Architecture {
   std::string likelihood = "gaussian";
   bool linear_mean = false;  // hidden layers have a fixed linear mean (principal components)
   bool skip_links = false;   // raw inputs beside the hidden units in layers above the first
-  bool shared = false;     // kernel parameters and pseudo-inputs shared by the functions of a layer
-  bool site_form = false;  // posterior in the site form instead of the whitened one
+  bool shared = false;       // the functions of a layer share kernel parameters and pseudo-inputs
+  bool site_form = false;    // posterior in the site form instead of the whitened one
 };
 
 struct InitializeOptions {

@@ -215,6 +215,11 @@ TEST(Initialize, HiddenUnitsBeginAsPrincipalComponents) {
   }
 }
 
+TEST(Initialize, GivesUpOnAKernelMatrixThatIsNotFinite) {
+  const Matrix x = RandomStream(1).NormalMatrix(20, 2);
+  EXPECT_THROW(Initialize({}, {.lengthscale = std::nan("")}, x, 1), NumericalError);
+}
+
 TEST(Initialize, RefusesWhatMakesNoSense) {
   const Matrix x = Matrix::Ones(3, 2);
   EXPECT_THROW(Initialize({.hidden = {0}}, {}, x, 1), Error);

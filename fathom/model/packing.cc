@@ -9,8 +9,8 @@ namespace fathom {
 
 namespace {
 
-// Calls visit(array, offset in the array, is on a logarithmic scale) for every free number, in
-// order.
+// Calls visit(array, place in the array, whether on a logarithmic scale) for every number that is
+// free to move, in order.
 template <typename Visit>
 void ForEachNumber(const std::vector<ParameterArray>& arrays, Visit visit) {
   for (const ParameterArray& array : arrays) {
@@ -72,10 +72,8 @@ void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient,
   const std::vector<ParameterArray> values = Parameters(const_cast<DeepGp*>(&model));  // NOLINT
   const std::vector<ParameterArray> slopes = Parameters(gradient);
   Index k = 0;
-  std::size_t a = 0;
   ForEachNumber(values, [&](const ParameterArray& array, Index i, bool logarithmic) {
-    while (values[a].data != array.data) ++a;
-    const double slope = slopes[a].data[i];
+    const double slope = slopes[&array - values.data()].data[i];
     (*unconstrained)[k++] = logarithmic ? slope * (array.data[i] - FloorOf(array, packing)) : slope;
   });
   FATHOM_CHECK(k == unconstrained->size());

@@ -1,5 +1,5 @@
-// Between a model and the unconstrained vector that the optimiser moves: logarithms of what must be
-// positive.
+// Between a model and the unconstrained vector that the optimiser moves, which holds logarithms of
+// what must be positive.
 #ifndef FATHOM_MODEL_PACKING_H_
 #define FATHOM_MODEL_PACKING_H_
 
@@ -7,8 +7,8 @@
 
 namespace fathom {
 
-// Noise variances are floor + exp(parameter): a density cannot spike on targets of few distinct
-// values.
+// Noise variances are floor + exp(parameter), so that a density cannot spike on targets of few
+// distinct values.
 struct Packing {
   double noise_floor = 0;
 };

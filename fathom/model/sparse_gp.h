@@ -43,8 +43,8 @@ inline constexpr double kJitter = 1e-6;
 struct PreparedGp {
   Matrix K;
   Conditioned cavity;
-  // The GP's own share of the energy, (1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity), or -KL
-  // for alpha = 0.                                                              [factor-energy]
+  // The GP's own share of the energy:                                            [factor-energy]
+  //   (1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity),  or -KL for alpha = 0.
   double energy = 0;
   double jitter = 0;  // what was used; 0 in the site form
 

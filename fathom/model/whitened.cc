@@ -51,8 +51,8 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
   const Matrix& Delta = whitened.Delta;
   const double beta = tape->beta;
   const double d_phi = d_conditioned.phi;
-  // Through a = L^-T m and S = L^-T (I - V) L^-1:  L'dL = -(m dm' + 2 (I - V) H) with H = L^-1 dS
-  // L^-T = -dV.
+  // Through a = L^-T m and S = L^-T (I - V) L^-1:
+  //   L'dL = -(m dm' + 2 (I - V) H),   H = L^-1 dS L^-T = -dV.
   const Vector dm = L_inverse * d_conditioned.a;
   Matrix& H = tape->scratch1;
   Matrix& VH = tape->scratch2;

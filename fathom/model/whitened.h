@@ -1,6 +1,7 @@
-// The whitened form of a sparse GP's posterior: u = L v, K + jitter = L L', q(v) = N(mu, Delta Delta').
-// It is the form to optimise in: the prior is N(0, I) whatever the kernel. The cavity is q to the power
-// beta times the prior to the power 1 - beta, positive definite for every beta in [0, 1]:
+// The whitened form of a sparse GP's posterior:
+//   u = L v,   K + jitter = L L',   q(v) = N(mu, Delta Delta').
+// It is the form to optimise in: the prior of v is N(0, I) whatever the kernel. The cavity is q to
+// the power beta times the prior to the power 1 - beta, positive definite for beta in [0, 1]:
 //   W   = beta I + (1 - beta) Delta'Delta
 //   V   = Delta W^-1 Delta'                                                       [whitened-cavity]
 //   m   = beta Delta W^-1 t,   t = Delta^-1 mu
@@ -45,7 +46,7 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
 double LogPartition(const Whitened& whitened);
 void LogPartitionBackward(const Whitened& whitened, double d_phi, Whitened* d_whitened);
 
-// -KL(q || prior), the limit of the energy's factor terms for alpha -> 0. [whitened-kl]
+// -KL(q || prior), the limit of the energy's factor terms for alpha -> 0.            [whitened-kl]
 double NegativeKl(const Whitened& whitened);
 void NegativeKlBackward(const Whitened& whitened, Whitened* d_whitened);
 

@@ -20,7 +20,7 @@ struct AdamState {
   explicit AdamState(Index size = 0) : first(Vector::Zero(size)), second(Vector::Zero(size)) {}
 };
 
-// One step of size `rate` against the gradient. [adam]
+// One step of size `rate` against the gradient.                                             [adam]
 void AdamStep(const AdamOptions& options, double rate, const Vector& gradient, AdamState* state,
               Vector* parameters);
 

@@ -61,7 +61,8 @@ double RateAt(const MinimizeOptions& options, const MinimizeState& state, double
 constexpr double kSmoothing = 0.05;      // weight of the newest value
 constexpr Index kSnapshotInterval = 25;  // steps between the states that a recovery can go back to
 
-// A value so far above the best one is no longer a model in training; the state that led here is given up.
+// A value so far above the best one is no longer a model in training; the state that led here is
+// given up.
 bool Exploded(double value, const MinimizeState& state) {
   return state.step > 0 && value > state.best_smoothed + 1e4 * (1 + std::abs(state.best_smoothed));
 }

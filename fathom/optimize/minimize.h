@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "fathom/optimize/adam.h"
 #include "fathom/optimize/objective.h"
@@ -18,7 +19,7 @@ struct MinimizeOptions {
   Index batch_size = 256;
   double learning_rate = 0.03;
   Index warm_up = 100;     // without it the energy explodes in the first steps of a wide network
-  double time_budget = 0;  // seconds; the decay is stretched or pressed to end with it. 0: none
+  double time_budget = 0;  // seconds; if it ends before the steps do, so does the decay. 0: none
   // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps,
   // the rate is brought to zero over `cool_down` steps and the run ends. patience = 0 switches it
   // off.
@@ -70,8 +71,8 @@ struct Summary {
 // Returns false to stop the run after the present step.
 using ProgressCallback = std::function<bool(const Progress&, const MinimizeState&)>;
 
-// Runs until an end; *state holds the last good parameters whatever happens. `callback` may be
-// null; it is called after each step.
+// Runs until an end. *state then holds the parameters after the last step, or, after a failure, the
+// last ones that are known to be good. `callback` may be null; it is called after each step.
 Summary Minimize(const Objective& objective, const MinimizeOptions& options,
                  const ProgressCallback& callback, MinimizeState* state);
 
