@@ -7,10 +7,10 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 DIR ?= tests/reference
 
-.PHONY: help setup build demo test reference lint format sanitize clean
+.PHONY: help setup build demo test reference lint format sanitize bench bench-quick clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: ## Install the Debian packages that are missing (needs root or sudo only then)
 	@tools/setup $(if $(filter setup,$(MAKECMDGOALS)),,--quiet)
@@ -21,6 +21,9 @@ build/build.ninja: CMakePresets.json | setup
 	@touch $@
 build-asan/build.ninja: CMakePresets.json | setup
 	cmake --preset asan-ubsan
+	@touch $@
+build-bench/build.ninja: CMakePresets.json | setup
+	cmake --preset bench
 	@touch $@
 build-tsan/build.ninja: CMakePresets.json | setup
 	cmake --preset tsan
@@ -57,5 +60,13 @@ sanitize: build-asan/build.ninja build-tsan/build.ninja ## Run all tests under t
 	@cmake --build build-tsan -j $(JOBS)
 	@ctest --test-dir build-tsan --output-on-failure -j $(JOBS)
 
+bench: build-bench/build.ninja ## Measure all shapes and write bench/results.md (about ten minutes)
+	@cmake --build build-bench -j $(JOBS) --target fathom_bench fathom_bench_shape
+	@bench/run --build build-bench --output bench/results.md
+
+bench-quick: build-bench/build.ninja ## Measure the main pieces in under two minutes: one line of JSON each
+	@cmake --build build-bench -j $(JOBS) --target fathom_bench >&2
+	@build-bench/fathom_bench
+
 clean: ## Remove everything that was built
-	rm -rf build build-dev build-asan build-tsan
+	rm -rf build build-dev build-asan build-tsan build-bench

@@ -67,10 +67,12 @@ template <int kQ>
 void PairForwardQ(Index rows, Index pairs, const double* features, const double* weights,
                   const double* midpoints, double* E, double* sums) {
   constexpr int kFeatures = 2 * kQ + 1;
+  // Two rows only while their sums, the pair's features and the constants of Exp fit the registers.
+  constexpr Index kTogether = kQ <= 4 ? 2 : 1;
   Index n = 0;
-  for (; n + 2 <= rows; n += 2) {
-    PairForwardRows<kQ, 2>(pairs, features + n * kFeatures, weights, midpoints, E + n * pairs,
-                           sums + n * kFeatures);
+  for (; n + kTogether <= rows; n += kTogether) {
+    PairForwardRows<kQ, kTogether>(pairs, features + n * kFeatures, weights, midpoints,
+                                   E + n * pairs, sums + n * kFeatures);
   }
   for (; n < rows; ++n) {
     PairForwardRows<kQ, 1>(pairs, features + n * kFeatures, weights, midpoints, E + n * pairs,

@@ -1,0 +1,126 @@
+// The two kinds of rows of the SE-ARD kernel: certain inputs (matrix products) and uncertain ones
+// (psi1 and psi2).
+#include <memory>
+#include <string>
+
+#include "bench/harness.h"
+#include "bench/work.h"
+#include "fathom/base/aligned.h"
+#include "fathom/base/random.h"
+#include "fathom/inference/log_z.h"
+#include "fathom/kernel/se_ard.h"
+#include "fathom/kernel/se_ard_loops.h"
+
+namespace fathom::bench {
+
+namespace {
+
+// One latent function and a tile of rows; Run is forward and backward as a training step does it.
+class Layer {
+ public:
+  Layer(Index D, Index M, Index rows, bool uncertain)
+      : projection_(SeArd().NewProjection()), x_(rows, D) {
+    RandomStream stream(1);
+    x_.mean = stream.NormalMatrix(rows, D);
+    x_.var.setConstant(uncertain ? 0.1 : 0.0);
+    const Vector theta = Vector::Constant(D + 1, 1.0);
+    const Matrix Z = stream.NormalMatrix(M, D);
+    const Vector a = stream.NormalMatrix(M, 1);
+    const Matrix root = stream.NormalMatrix(M, M);
+    const Matrix S = root * root.transpose() / static_cast<double>(M * M);
+    projection_->Prepare({theta, Z, a, S, Vector()}, uncertain);
+    tape_.resize(static_cast<std::size_t>(projection_->TapeSize(rows)));
+    sums_.resize(static_cast<std::size_t>(projection_->SumsSize()));
+    m_.resize(rows);
+    v_.resize(rows);
+    d_x_.SetZero(rows, D);
+  }
+
+  void Run() {
+    projection_->Forward(x_.mean, x_.var, tape_.data(), m_.data(), v_.data());
+    m_.setConstant(0.5);
+    v_.setConstant(-0.25);
+    const bool below = x_.var(0, 0) > 0;  // the first layer has nothing below it
+    Eigen::Ref<Matrix> d_mean(d_x_.mean);
+    Eigen::Ref<Matrix> d_var(d_x_.var);
+    projection_->Backward(x_.mean, x_.var, tape_.data(), m_.data(), v_.data(), sums_.data(),
+                          below ? &d_mean : nullptr, below ? &d_var : nullptr);
+  }
+
+ private:
+  std::unique_ptr<Projection> projection_;
+  Moments x_, d_x_;
+  AlignedBuffer tape_, sums_;
+  Vector m_, v_;
+};
+
+Case Psi2Case(Index Q, Index M) {
+  auto layer = std::make_shared<Layer>(Q, M, kTileRows, true);
+  return {[layer] { layer->Run(); }, static_cast<double>(kTileRows) * UncertainRow(Q, M, true),
+          static_cast<double>(kTileRows * (M * (M + 1) / 2))};
+}
+
+Case FirstLayerCase(Index D, Index M) {
+  auto layer = std::make_shared<Layer>(D, M, kChunkRows, false);
+  return {[layer] { layer->Run(); }, static_cast<double>(kChunkRows) * CertainRow(D, M, true),
+          static_cast<double>(kChunkRows)};
+}
+
+// The loops over pairs alone, without psi1 and what surrounds them.
+struct PairLoops {
+  PairLoops(Index Q_in, Index M)
+      : Q(Q_in),
+        pairs(PaddedSize(M * (M + 1) / 2)),
+        features(kTileRows * (2 * Q + 1), -0.1),
+        weights(pairs, 0.5),
+        midpoints(Q * pairs, 0.3),
+        E(kTileRows * pairs),
+        sums(kTileRows * (2 * Q + 1)),
+        pair_sums((2 * Q + 1) * pairs) {}
+  void Forward() {
+    se_ard::PairForward(kTileRows, Q, pairs, features.data(), weights.data(), midpoints.data(),
+                        E.data(), sums.data());
+  }
+  void Backward() {
+    se_ard::PairBackward(kTileRows, Q, pairs, features.data(), E.data(), pair_sums.data());
+  }
+  Index Q, pairs;
+  AlignedBuffer features, weights, midpoints, E, sums, pair_sums;
+};
+
+Case PairForwardCase(Index Q, Index M) {
+  auto loops = std::make_shared<PairLoops>(Q, M);
+  const auto count = static_cast<double>(kTileRows * (M * (M + 1) / 2));
+  return {[loops] { loops->Forward(); },
+          {.exps = count, .flops = 2 * count * static_cast<double>(4 * Q + 2)},
+          count};
+}
+
+Case PairBackwardCase(Index Q, Index M) {
+  auto loops = std::make_shared<PairLoops>(Q, M);
+  loops->Forward();
+  const auto count = static_cast<double>(kTileRows * (M * (M + 1) / 2));
+  return {
+      [loops] { loops->Backward(); }, {.flops = 2 * count * static_cast<double>(2 * Q + 1)}, count};
+}
+
+}  // namespace
+
+void RegisterKernelBenchmarks() {
+  for (const Index Q : {1, 2, 3, 5}) {
+    const std::string q = "_q" + std::to_string(Q);
+    for (const Index M : {50, 100, 200}) {
+      Register("psi2" + q + "_m" + std::to_string(M) + "_double", [=] { return Psi2Case(Q, M); });
+    }
+    Register("pair_forward" + q + "_m100_double", [=] { return PairForwardCase(Q, 100); });
+    Register("pair_backward" + q + "_m100_double", [=] { return PairBackwardCase(Q, 100); });
+  }
+  for (const Index D : {8, 90}) {
+    for (const Index M : {50, 100, 200}) {
+      Register("first_layer_d" + std::to_string(D) + "_m" + std::to_string(M),
+               [=] { return FirstLayerCase(D, M); });
+    }
+  }
+}
+
+}  // namespace fathom::bench
