@@ -55,7 +55,7 @@ TEST(Quadrature, AStepLostInRoundingStillEnds) {
   const std::vector<Zone> zones{{0, 1e17, 1e-3}};
   double length = 0;
   ForEachNode(lo, hi, zones, [&](double, double w) { length += w; });
-  EXPECT_EQ(length, 64);
+  EXPECT_DOUBLE_EQ(length, 64);
 }
 
 }  // namespace

@@ -67,13 +67,18 @@ Slopes ByQuadrature(double alpha, double m, double v) {
   const auto exponent = [&](double u, const LogNormalCdf& log_cdf) {
     return -(0.5 * u + d) * u / v + alpha * (log_cdf.value - at_mode.value);
   };
-  // The curvature is at least 1/v, so 8.7 sd hold all but e^-37 of the integral. Far fewer do below
-  // the mode where Phi^alpha is narrower than the Gaussian.
-  const double hi = 8.7 * sd;
-  double lo = -1 / std::sqrt(1 / v - alpha * at_mode.curvature);
-  while (lo > -hi && exponent(lo, LogNormalCdf(centre + lo)) > -38) lo *= 1.5;
-  lo = std::max(lo, -hi);
-  std::vector<Zone> zones{{-hi, hi, 0.5 * hi}};
+  // The curvature is at least 1/v, so 8.7 sd hold all but e^-37 of the integral; less does where
+  // Phi^alpha is narrower than the Gaussian, or the Gaussian's tail falls like exp(-u d / v).
+  const double reach = 8.7 * sd;
+  const auto end = [&](double u) {
+    while (std::abs(u) < reach && exponent(u, LogNormalCdf(centre + u)) > -38) u *= 1.5;
+    return std::clamp(u, -reach, reach);
+  };
+  const double width = 1 / std::sqrt(1 / v - alpha * at_mode.curvature);
+  const double lo = end(-width);
+  const double hi = end(width);
+  std::vector<Zone> zones{{-reach, reach, 0.5 * reach}};
+  if (d > 0) zones.push_back({0, reach, 6 * v / d});
   AddZones(alpha, centre, lo, &zones);
   double sum = 0;
   double first = 0;
@@ -100,6 +105,7 @@ Slopes ByQuadrature(double alpha, double m, double v) {
 
 Slopes LogZOf(double alpha, double m, double v) {
   if (alpha == 1) return ClosedForm(m, v);
+  if (std::isnan(m + v)) return {NAN, NAN, NAN};  // lest it vanish in an empty range
   // Below, the squares in the exponents would underflow.
   if (v < 1e-200) return WithoutVariance(alpha, m);
   return ByQuadrature(alpha, m, v);

@@ -215,6 +215,11 @@ double Softmax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, 
                      double* /*d_parameters*/) const {
   const Index K = outputs;
   const auto c = static_cast<Index>(*y);
+  std::fill(d_m, d_m + K, NAN);
+  std::fill(d_v, d_v + K, NAN);
+  for (Index j = 0; j < K; ++j) {
+    if (std::isnan(m[j] + v[j])) return NAN;  // lest it vanish in an empty range
+  }
   if (alpha == 0) return ExpectedLog(c, K, m, v, d_m, d_v);
 
   const Mode mode(alpha, c, K, m, v);

@@ -1,5 +1,5 @@
-// K outputs, y a label 0..K-1: p(y = c | f) = exp(f_c) / sum_j exp(f_j). E[p^alpha] is an integral in
-// K dimensions without a closed form, but with S = sum_j exp(f_j) and
+// K outputs, y a label 0..K-1: p(y = c | f) = exp(f_c) / sum_j exp(f_j). E[p^alpha] has K
+// dimensions and no closed form, but with S = sum_j exp(f_j) and
 //   S^-alpha = 1 / Gamma(1 + alpha) int exp(-alpha t) d/dt exp(-S exp(-t)) dt
 // the outputs separate: one integral over t of a product of K one-dimensional ones, for any K, in
 // place of a grid or of random draws. Shifting the Gaussian of f_j by beta_j v_j,

@@ -84,10 +84,12 @@ TEST(Softmax, GradientOfManyClasses) {
 
 TEST(Softmax, AHopelessClassIsAnExponentialMoment) {
   // Where c is far below a certain rival, p^alpha is exp(alpha (f_c - f_1)).
-  const RowLogZ row = Call(0.5, 0, Vector{{-2000, 0}}, Vector{{4, 0}});
-  EXPECT_NEAR(row.value, -1000 + 0.5 * 0.25 * 4, 1e-9);
-  EXPECT_NEAR(row.d_m[0], 0.5, 1e-10);
-  EXPECT_NEAR(row.d_v[0], 0.125, 1e-10);
+  for (const double v : {0.0, 4.0, 50.0, 1e4}) {
+    const RowLogZ row = Call(0.5, 0, Vector{{-1e4, 0}}, Vector{{v, 0}});
+    EXPECT_NEAR(row.value, -5000 + 0.125 * v, 1e-8) << v;
+    EXPECT_NEAR(row.d_m[0], 0.5, 1e-10) << v;
+    EXPECT_NEAR(row.d_v[0], 0.125, 1e-10) << v;
+  }
 }
 
 TEST(Softmax, FiniteEverywhere) {
