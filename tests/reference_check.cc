@@ -13,6 +13,7 @@
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
 #include "fathom/kernel/se_ard_full_layer.h"
+#include "fathom/likelihood/robust_max.h"
 
 namespace fathom {
 namespace {
@@ -330,9 +331,9 @@ void CheckLayer(const Json& test, Comparison* compare) {
 
 // Kinds "energy" and "variational": the whole model in the site form.
 
-DeepGp ModelOf(const Json& json, double N) {
+DeepGp ModelOf(const Json& json, double N, const std::string& likelihood = "gaussian") {
   DeepGp model;
-  model.likelihood = MakeLikelihood("gaussian");
+  model.likelihood = MakeLikelihood(likelihood);
   model.jitter = 0;
   const Json& layers = json.at("layers");
   for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -345,8 +346,12 @@ DeepGp ModelOf(const Json& json, double N) {
       layer.gps.push_back(
           {MakeKernel("se_ard"), ThetaOf(gp.at("kernel")), ToMatrix(gp.at("Z")), sites});
     }
-    (l + 1 < layers.size() ? layer.noise_variance : model.likelihood_parameters) =
-        ToVector(layers[l].at("sigma2"));
+    // The last layer has noise only where the likelihood has.
+    const bool hidden = l + 1 < layers.size();
+    if (hidden || layers[l].contains("sigma2")) {
+      (hidden ? layer.noise_variance : model.likelihood_parameters) =
+          ToVector(layers[l].at("sigma2"));
+    }
     model.layers.push_back(std::move(layer));
   }
   return model;
@@ -373,6 +378,7 @@ void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, con
       const Matrix d_T = CholeskyBackward(R_inverse, sites.R.transpose() * d_sites.R);
       compare->Expect(name + "d Lambda", N * d_T, ToMatrix(reference.at("Lambda")));
     }
+    if (l + 1 == model.layers.size() && !layer.contains("sigma2")) continue;
     const Vector& d_noise = l + 1 < model.layers.size() ? gradient.layers[l].noise_variance
                                                         : gradient.likelihood_parameters;
     compare->Expect("layer " + std::to_string(l) + " d sigma2", d_noise,
@@ -404,19 +410,41 @@ void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::
   }
 }
 
-void CheckEnergy(const Json& test, Comparison* compare) {
-  const auto likelihood = test.at("likelihood").get<std::string>();
-  if (likelihood == "probit" || likelihood == "softmax" || likelihood == "robustmax") {
-    throw NotSupported("likelihood " + likelihood);
+std::string LikelihoodName(const Json& test) {
+  const auto name = test.at("likelihood").get<std::string>();
+  if (name != "robustmax") return name;
+  if (test.at("epsilon").get<double>() != RobustMax::kEpsilon) throw NotSupported("this epsilon");
+  return "robust_max";
+}
+
+void ComparePrediction(const Predictor& predictor, const Json& expected, Comparison* compare) {
+  const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
+  const Prediction f = predictor.Predict(x, {.latent = true});
+  compare->Expect("predicted f mean", f.components[0].mean, ToMatrix(expected.at("f_mean")));
+  compare->Expect("predicted f variance", f.components[0].var, ToMatrix(expected.at("f_var")));
+  if (!expected.contains("probability")) {
+    const Prediction y = predictor.Predict(x, {});
+    compare->Expect("predicted y mean", y.components[0].mean, ToMatrix(expected.at("y_mean")));
+    compare->Expect("predicted y variance", y.components[0].var, ToMatrix(expected.at("y_var")));
+    return;
   }
-  if (likelihood != "gaussian") throw std::runtime_error("unknown likelihood " + likelihood);
+  const Matrix actual = predictor.ClassProbabilities(x, {});
+  const Json& probability = expected.at("probability");
+  if (probability[0].is_array()) {
+    compare->Expect("probability", actual, ToMatrix(probability));
+  } else {
+    compare->Expect("probability", actual.col(1), ToVector(probability));
+  }
+}
+
+void CheckEnergy(const Json& test, Comparison* compare) {
   const auto covariance = test.at("covariance").get<std::string>();
   if (covariance == "full") throw NotSupported("full-covariance propagation");
   if (covariance != "diagonal") throw std::runtime_error("unknown covariance " + covariance);
 
   const double alpha = test.at("alpha").get<double>();
   const double N = test.at("N").get<double>();
-  const DeepGp model = ModelOf(test.at("model"), N);
+  const DeepGp model = ModelOf(test.at("model"), N, LikelihoodName(test));
   const Moments x = Moments::Certain(ToMatrix(test.at("X")));
   const Matrix y = ToMatrix(test.at("Y"));
   const ThreadPool pool(1);
@@ -452,17 +480,7 @@ void CheckEnergy(const Json& test, Comparison* compare) {
     below = out;
   }
 
-  const Json& prediction = test.at("prediction");
-  const Moments x_test = Moments::Certain(ToMatrix(prediction.at("X_test")));
-  const Predictor predictor(model, pool);
-  const Prediction f = predictor.Predict(x_test, {.latent = true});
-  compare->Expect("predicted f mean", f.components[0].mean, ToMatrix(prediction.at("f_mean")));
-  compare->Expect("predicted f variance", f.components[0].var, ToMatrix(prediction.at("f_var")));
-  const Prediction predicted = predictor.Predict(x_test, {});
-  compare->Expect("predicted y mean", predicted.components[0].mean,
-                  ToMatrix(prediction.at("y_mean")));
-  compare->Expect("predicted y variance", predicted.components[0].var,
-                  ToMatrix(prediction.at("y_var")));
+  ComparePrediction(Predictor(model, pool), test.at("prediction"), compare);
 }
 
 void CheckVariational(const Json& test, Comparison* compare) {

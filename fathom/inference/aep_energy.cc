@@ -25,6 +25,7 @@ AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions
   Require(options_.alpha >= 0 && options_.alpha <= options_.N, "alpha",
           "at least 0 and at most the number of rows", options_.alpha);
   FATHOM_CHECK(x.rows() == y.rows());
+  shape_.likelihood->CheckTargets(shape_.outputs(), y);
 }
 
 AepEnergy::~AepEnergy() = default;

@@ -73,7 +73,9 @@ void ChunkUpAndDown(const Network& network, double alpha, const Moments& x, cons
 const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
                              const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
                              const ThreadPool& pool, LogZWorkspace* workspace) {
-  FATHOM_CHECK(y.cols() == network.model().outputs() && x.cols() == network.model().input_dim());
+  const DeepGp& model = network.model();
+  FATHOM_CHECK(y.cols() == model.likelihood->NumTargets(model.outputs()) &&
+               x.cols() == model.input_dim());
   const Index chunk_rows = uncertain_inputs ? kTileRows : kChunkRows;
   const auto count = static_cast<Index>(rows.size());
   const Index chunks = (count + chunk_rows - 1) / chunk_rows;

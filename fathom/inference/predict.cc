@@ -97,4 +97,25 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
   return out;
 }
 
+Matrix Predictor::ClassProbabilities(const Moments& x, PredictOptions options) const {
+  options.latent = true;
+  const Prediction f = Predict(x, options);
+  const Index classes = model_.likelihood->NumClasses(model_.outputs());
+  std::vector<Matrix> tiles((x.rows() + kPredictRows - 1) / kPredictRows);
+  pool_.Run(static_cast<Index>(tiles.size()), [&](Index t) {
+    const Index begin = t * kPredictRows;
+    const Index count = std::min(kPredictRows, x.rows() - begin);
+    tiles[t].setZero(count, classes);
+    for (Index s = 0; s < f.size(); ++s) {
+      tiles[t] += f.weights[s] *
+                  model_.likelihood->ClassProbabilities(model_.likelihood_parameters,
+                                                        MiddleRows(f.components[s], begin, count));
+    }
+  });
+  Matrix probability(x.rows(), classes);
+  for (std::size_t t = 0; t < tiles.size(); ++t)
+    probability.middleRows(static_cast<Index>(t) * kPredictRows, tiles[t].rows()) = tiles[t];
+  return probability;
+}
+
 }  // namespace fathom

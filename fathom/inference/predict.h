@@ -29,6 +29,9 @@ class Predictor {
 
   const DeepGp& model() const { return model_; }
   Prediction Predict(const Moments& x, const PredictOptions& options) const;
+  // P(y = class) [N, classes], the mean over the samples if there are any. Throws Error where the
+  // likelihood has no classes.
+  Matrix ClassProbabilities(const Moments& x, PredictOptions options) const;
 
  private:
   const Network& NetworkFor(const Moments& x) const;

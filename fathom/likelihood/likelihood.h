@@ -19,6 +19,10 @@ class Likelihood {
   virtual std::string Name() const = 0;
   virtual Index NumParameters(Index outputs) const = 0;
   virtual Vector InitialParameters(Index outputs) const = 0;
+  // Columns of y: a class label is one target, however many functions stand behind it.
+  virtual Index NumTargets(Index outputs) const { return outputs; }
+  // Throws Error that names the first cell of y, or the number of outputs, that makes no sense.
+  virtual void CheckTargets(Index outputs, const Matrix& y) const;
 
   // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent;                      [log-z]
   // for alpha = 0 the limit of this over alpha, E[log p(y|f)].
@@ -27,11 +31,19 @@ class Likelihood {
                       const double* m, const double* v, double* d_m, double* d_v,
                       double* d_parameters) const = 0;
 
-  // Turns the moments of f into those of y, in place.
+  // Turns the moments of f into those of y, in place; where y is one of several classes, into those
+  // of the indicator of each class.
   virtual void Observe(const Vector& parameters, Moments* moments) const = 0;
+
+  // How many classes y has; 0 where y is not a class.
+  virtual Index NumClasses(Index /*outputs*/) const { return 0; }
+  // P(y = class) of each row [N, NumClasses], given the moments of f. Throws Error where y is not a
+  // class.
+  virtual Matrix ClassProbabilities(const Vector& parameters, const Moments& f) const;
 };
 
-// The likelihood of that name: "gaussian". Throws Error with the known names otherwise.
+// The likelihood of that name: "gaussian", "probit", "softmax", "robust_max". Throws Error with the
+// known names otherwise.
 std::shared_ptr<const Likelihood> MakeLikelihood(const std::string& name);
 
 }  // namespace fathom

@@ -1,0 +1,53 @@
+// One-dimensional quadrature for integrands whose features have places and widths known beforehand:
+// Gauss-Legendre on panels no longer than the features need.
+#ifndef FATHOM_BASE_QUADRATURE_H_
+#define FATHOM_BASE_QUADRATURE_H_
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace fathom {
+
+inline constexpr int kPanelNodes = 16;
+
+// Nodes in (-1, 1) and weights of the Gauss-Legendre rule, exact for polynomials of degree 31.
+struct PanelRule {
+  std::array<double, kPanelNodes> nodes, weights;
+};
+const PanelRule& GaussLegendre();
+
+// Where panels must not be longer than `step`. A panel of three standard deviations integrates a
+// Gaussian to rounding.
+struct Zone {
+  double begin, end, step;
+};
+
+// The end of the panel that begins at x: no longer than the step of any zone that it touches.
+inline double PanelEnd(double x, double hi, std::span<const Zone> zones) {
+  double end = hi;
+  for (const Zone& zone : zones) {
+    if (x < zone.end) end = std::min(end, std::max(zone.begin, x + zone.step));
+  }
+  // A step lost in rounding must not stop the march.
+  return std::max(end, std::nextafter(x, std::numeric_limits<double>::infinity()));
+}
+
+// Calls visit(x, weight) for every node of [lo, hi]; nothing if the interval is empty.
+template <typename Visit>
+void ForEachNode(double lo, double hi, std::span<const Zone> zones, const Visit& visit) {
+  const PanelRule& rule = GaussLegendre();
+  for (double begin = lo; begin < hi;) {
+    const double end = PanelEnd(begin, hi, zones);
+    const double half = 0.5 * (end - begin);
+    for (int i = 0; i < kPanelNodes; ++i)
+      visit(begin + half * (1 + rule.nodes[i]), half * rule.weights[i]);
+    begin = end;
+  }
+}
+
+}  // namespace fathom
+
+#endif  // FATHOM_BASE_QUADRATURE_H_
