@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -65,18 +66,45 @@ class Comparison {
   std::ostringstream text_;
 };
 
-void RequireSeArd(const Json& kernel) {
-  const auto type = kernel.at("type").get<std::string>();
-  if (type == "linear_ard" || type == "spectral_mixture") throw NotSupported("kernel " + type);
-  if (type != "se_ard") throw std::runtime_error("unknown kernel " + type);
+// A kernel of a file: its kind, and its parameters in the order of theta.
+struct KernelParameters {
+  std::shared_ptr<const Kernel> kernel;
+  Vector theta;
+};
+
+// The numbers of a possibly nested list, row by row.
+void Flatten(const Json& json, std::vector<double>* out) {
+  if (!json.is_array()) {
+    out->push_back(json.get<double>());
+    return;
+  }
+  for (const Json& element : json) Flatten(element, out);
 }
 
-Vector ThetaOf(const Json& kernel) {
-  RequireSeArd(kernel);
-  const Vector lengthscales = ToVector(kernel.at("lengthscales"));
-  Vector theta(1 + lengthscales.size());
-  theta << kernel.at("variance").get<double>(), lengthscales;
-  return theta;
+// One vector for all blocks of a kernel; `json` holds them by name, as it does for gradients.
+Vector BlocksOf(const Kernel& kernel, Index input_dim, const Json& json) {
+  std::vector<double> values;
+  for (const Kernel::Block& block : kernel.Blocks(input_dim)) {
+    const std::size_t before = values.size();
+    Flatten(json.at(block.name), &values);
+    if (static_cast<Index>(values.size() - before) != block.size)
+      throw std::runtime_error("kernel parameter " + block.name + " has another size");
+  }
+  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+}
+
+KernelParameters KernelOf(const Json& json, Index input_dim) {
+  auto type = json.at("type").get<std::string>();
+  if (type == "spectral_mixture")
+    type.append(":").append(std::to_string(json.at("weights").size()));
+  KernelParameters out;
+  out.kernel = MakeKernel(type);
+  out.theta = BlocksOf(*out.kernel, input_dim, json);
+  return out;
+}
+
+void RequireSeArd(const Kernel& kernel, const std::string& what) {
+  if (kernel.Name() != "se_ard") throw NotSupported(what + " with kernel " + kernel.Name());
 }
 
 // Kind "psi": the statistics themselves and the gradient of a weighted sum of them.
@@ -89,9 +117,10 @@ struct PsiCall {
 };
 
 // One row through the projection with weights (a, S), and the gradient of dm * m + dv * v.
-PsiCall CallProjection(const Vector& theta, const Matrix& Z, const Vector& a, const Matrix& S,
-                       const Moments& x, double dm, double dv) {
-  const auto projection = MakeKernel("se_ard")->NewProjection();
+PsiCall CallProjection(const KernelParameters& kernel, const Matrix& Z, const Vector& a,
+                       const Matrix& S, const Moments& x, double dm, double dv) {
+  const Vector& theta = kernel.theta;
+  const auto projection = kernel.kernel->NewProjection();
   const Vector no_mean;
   projection->Prepare({theta, Z, a, S, no_mean}, true);
   AlignedBuffer tape(projection->TapeSize(x.rows()));
@@ -130,8 +159,10 @@ void CompareCovariances(const std::string& what, const std::vector<Matrix>& actu
 }
 
 void CheckFullPsi(const Json& test, Comparison* compare) {
-  const Vector theta = ThetaOf(test.at("kernel"));
   const Matrix Z = ToMatrix(test.at("Z"));
+  const KernelParameters kernel = KernelOf(test.at("kernel"), Z.cols());
+  RequireSeArd(*kernel.kernel, "full covariance");
+  const Vector& theta = kernel.theta;
   const Index M = Z.rows();
   const FullMoments x = ToFullMoments(test.at("mu"), test.at("cov"));
   const se_ard::Points points{theta, Z};
@@ -183,29 +214,27 @@ void CheckFullPsi(const Json& test, Comparison* compare) {
   compare->Expect("d mu", d_x.mean, ToMatrix(gradients.at("mu")));
   CompareCovariances("d cov", d_x.cov, gradients.at("cov"), compare);
   compare->Expect("d Z", dZ, ToMatrix(gradients.at("Z")));
-  compare->Expect("d variance", d_theta[0], gradients.at("kernel").at("variance"));
-  compare->Expect("d lengthscales", d_theta.tail(Z.cols()),
-                  ToVector(gradients.at("kernel").at("lengthscales")));
+  compare->Expect("d theta", d_theta, BlocksOf(*kernel.kernel, Z.cols(), gradients.at("kernel")));
 }
 
 void CheckPsi(const Json& test, Comparison* compare) {
-  const Vector theta = ThetaOf(test.at("kernel"));
   if (test.contains("cov")) {
     CheckFullPsi(test, compare);
     return;
   }
   const Matrix Z = ToMatrix(test.at("Z"));
+  const KernelParameters kernel = KernelOf(test.at("kernel"), Z.cols());
   const Index M = Z.rows();
   const Moments x(ToMatrix(test.at("mu")), ToMatrix(test.at("var")));
   const Json& expected = test.at("expected");
   const Vector zero_a = Vector::Zero(M);
   const Matrix zero_S = Matrix::Zero(M, M);
 
-  const Vector psi0 = CallProjection(theta, Z, zero_a, zero_S, x, 0, 0).v;
+  const Vector psi0 = CallProjection(kernel, Z, zero_a, zero_S, x, 0, 0).v;
   compare->Expect("psi0", psi0, ToVector(expected.at("psi0")));
   Matrix psi1(x.rows(), M);
   for (Index i = 0; i < M; ++i) {
-    psi1.col(i) = CallProjection(theta, Z, Vector::Unit(M, i), zero_S, x, 0, 0).m;
+    psi1.col(i) = CallProjection(kernel, Z, Vector::Unit(M, i), zero_S, x, 0, 0).m;
   }
   compare->Expect("psi1", psi1, ToMatrix(expected.at("psi1")));
   for (Index i = 0; i < M; ++i) {
@@ -213,7 +242,7 @@ void CheckPsi(const Json& test, Comparison* compare) {
       Matrix S = zero_S;
       S(i, j) -= 0.5;
       S(j, i) -= 0.5;
-      const Vector psi2 = CallProjection(theta, Z, zero_a, S, x, 0, 0).v - psi0;
+      const Vector psi2 = CallProjection(kernel, Z, zero_a, S, x, 0, 0).v - psi0;
       for (Index n = 0; n < x.rows(); ++n) {
         compare->Expect("psi2", psi2[n], expected.at("psi2")[n][i][j]);
       }
@@ -225,7 +254,7 @@ void CheckPsi(const Json& test, Comparison* compare) {
   double functional = 0;
   Moments d_x;
   d_x.SetZero(x.rows(), x.cols());
-  Vector d_theta = Vector::Zero(theta.size());
+  Vector d_theta = Vector::Zero(kernel.theta.size());
   Matrix dZ = Matrix::Zero(M, Z.cols());
   for (Index n = 0; n < x.rows(); ++n) {
     const Moments row(x.mean.row(n), x.var.row(n));
@@ -237,12 +266,12 @@ void CheckPsi(const Json& test, Comparison* compare) {
       d_theta += call.d_theta;
       dZ += call.dZ;
     };
-    const PsiCall constant = CallProjection(theta, Z, zero_a, zero_S, row, 0, w0 - 1);
+    const PsiCall constant = CallProjection(kernel, Z, zero_a, zero_S, row, 0, w0 - 1);
     add(constant, (w0 - 1) * constant.v[0]);
-    const PsiCall linear = CallProjection(theta, Z, ToVector(test.at("w1")[n]), zero_S, row, 1, 0);
+    const PsiCall linear = CallProjection(kernel, Z, ToVector(test.at("w1")[n]), zero_S, row, 1, 0);
     add(linear, linear.m[0]);
     const PsiCall square =
-        CallProjection(theta, Z, zero_a, -Symmetrized(ToMatrix(test.at("w2")[n])), row, 0, 1);
+        CallProjection(kernel, Z, zero_a, -Symmetrized(ToMatrix(test.at("w2")[n])), row, 0, 1);
     add(square, square.v[0]);
   }
   compare->Expect("functional", functional, expected.at("functional"));
@@ -250,16 +279,14 @@ void CheckPsi(const Json& test, Comparison* compare) {
   compare->Expect("d mu", d_x.mean, ToMatrix(gradients.at("mu")));
   compare->Expect("d var", d_x.var, ToMatrix(gradients.at("var")));
   compare->Expect("d Z", dZ, ToMatrix(gradients.at("Z")));
-  compare->Expect("d variance", d_theta[0], gradients.at("kernel").at("variance"));
-  compare->Expect("d lengthscales", d_theta.tail(Z.cols()),
-                  ToVector(gradients.at("kernel").at("lengthscales")));
+  compare->Expect("d theta", d_theta, BlocksOf(*kernel.kernel, Z.cols(), gradients.at("kernel")));
 }
 
 // Kind "layer": one layer under Gaussian inputs.
 
 // A latent function of a layer, owned.
 struct LayerFunction {
-  Vector theta;
+  KernelParameters kernel;
   Matrix Z;
   Vector a;
   Matrix S;
@@ -268,10 +295,10 @@ struct LayerFunction {
 
 LayerFunction LayerFunctionOf(const Json& gp, const Json& q) {
   LayerFunction f;
-  f.theta = ThetaOf(gp.at("kernel"));
   f.Z = ToMatrix(gp.at("Z"));
+  f.kernel = KernelOf(gp.at("kernel"), f.Z.cols());
   Matrix K_inverse;
-  MakeKernel("se_ard")->Gram(f.theta, f.Z, &K_inverse);
+  f.kernel.kernel->Gram(f.kernel.theta, f.Z, &K_inverse);
   if (!CholeskyInPlace(&K_inverse)) throw std::runtime_error("K is not positive definite");
   InvertLowerInPlace(&K_inverse);
   K_inverse = Matrix(K_inverse.transpose() * K_inverse);
@@ -300,16 +327,17 @@ void CheckLayer(const Json& test, Comparison* compare) {
   std::vector<LatentFunctionGradient> d_functions;
   for (std::size_t d = 0; d < gps.size(); ++d) {
     const LayerFunction& f = owned[d];
-    functions.push_back({f.theta, f.Z, f.a, f.S, f.no_mean});
-    d_functions.push_back({d_owned[d].theta, d_owned[d].Z, d_owned[d].a, d_owned[d].S});
+    functions.push_back({f.kernel.theta, f.Z, f.a, f.S, f.no_mean});
+    d_functions.push_back({d_owned[d].kernel.theta, d_owned[d].Z, d_owned[d].a, d_owned[d].S});
     if (!diagonal) continue;
-    const PsiCall call = CallProjection(f.theta, f.Z, f.a, f.S, x.Diagonal(), 0, 0);
+    const PsiCall call = CallProjection(f.kernel, f.Z, f.a, f.S, x.Diagonal(), 0, 0);
     for (Index n = 0; n < x.rows(); ++n) {
       compare->Expect("diagonal mean", call.m[n], expected.at("mean")[n][d]);
       compare->Expect("diagonal variance", call.v[n], expected.at("cov")[n][d][d]);
     }
   }
 
+  for (const LayerFunction& f : owned) RequireSeArd(*f.kernel.kernel, "covariances of outputs");
   const FullMoments out = PropagateFull(functions, x);
   compare->Expect("mean", out.mean, ToMatrix(expected.at("mean")));
   CompareCovariances("covariance", out.cov, expected.at("cov"), compare);
@@ -343,8 +371,9 @@ DeepGp ModelOf(const Json& json, double N, const std::string& likelihood = "gaus
       sites.h = N * ToVector(gp.at("eta"));
       sites.R = N * ToMatrix(gp.at("Lambda"));
       if (!CholeskyInPlace(&sites.R)) throw NotSupported("an indefinite factor");
-      layer.gps.push_back(
-          {MakeKernel("se_ard"), ThetaOf(gp.at("kernel")), ToMatrix(gp.at("Z")), sites});
+      const Matrix Z = ToMatrix(gp.at("Z"));
+      const KernelParameters kernel = KernelOf(gp.at("kernel"), Z.cols());
+      layer.gps.push_back({kernel.kernel, kernel.theta, Z, sites});
     }
     // The last layer has noise only where the likelihood has.
     const bool hidden = l + 1 < layers.size();
@@ -367,9 +396,8 @@ void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, con
       const auto& d_sites = std::get<Sites>(g.posterior);
       const Json& reference = layer.at("gps")[d];
       const std::string name = "layer " + std::to_string(l) + " gp " + std::to_string(d) + " ";
-      compare->Expect(name + "d variance", g.theta[0], reference.at("kernel").at("variance"));
-      compare->Expect(name + "d lengthscales", g.theta.tail(g.input_dim()),
-                      ToVector(reference.at("kernel").at("lengthscales")));
+      compare->Expect(name + "d theta", g.theta,
+                      BlocksOf(*g.kernel, g.input_dim(), reference.at("kernel")));
       compare->Expect(name + "d Z", g.Z, ToMatrix(reference.at("Z")));
       compare->Expect(name + "d eta", N * d_sites.h, ToVector(reference.at("eta")));
       // From the factor R to T = R R' = N Lambda.

@@ -29,6 +29,9 @@ class Kernel {
   // The named parts of theta, in order, for inputs of dimension `input_dim`.
   virtual std::vector<Block> Blocks(Index input_dim) const = 0;
   Index NumParameters(Index input_dim) const;
+  // A theta to start training from: functions of about unit size over inputs of about unit size
+  // that change over a distance of `lengthscale`.
+  virtual Vector InitialParameters(Index input_dim, double lengthscale) const = 0;
 
   // K = k(Z, Z) [M, M].
   virtual void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const = 0;
@@ -39,7 +42,9 @@ class Kernel {
   virtual std::unique_ptr<Projection> NewProjection() const = 0;
 };
 
-// The kernel of that name: "se_ard". Throws Error with the known names otherwise.
+// The kernel of that name: "se_ard", "linear_ard", "spectral_mixture" or, with a number of
+// components, "spectral_mixture:3". MakeKernel(kernel.Name()) is the same kernel again. Throws
+// Error with the known names otherwise.
 std::shared_ptr<const Kernel> MakeKernel(const std::string& name);
 
 // A latent function as the rows see it:  f(x) = w'x + g(x),  g a sparse GP with E[g|u] and its

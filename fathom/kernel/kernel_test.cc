@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -23,17 +24,46 @@ double SeArdValue(const Vector& theta, const RowVector& x, const RowVector& y) {
   return theta[0] * std::exp(-0.5 * scaled.squaredNorm());
 }
 
+double LinearArdValue(const Vector& theta, const RowVector& x, const RowVector& y) {
+  return x.cwiseProduct(y).dot(theta.transpose());
+}
+
+double SpectralMixtureValue(const Vector& theta, const RowVector& x, const RowVector& y) {
+  const double pi = std::acos(-1.0);
+  const Index D = x.size();
+  const Index Q = theta.size() / (1 + 2 * D);
+  double sum = 0;
+  for (Index q = 0; q < Q; ++q) {
+    double product = theta[q];
+    for (Index d = 0; d < D; ++d) {
+      const double t = x[d] - y[d];
+      product *= std::cos(2 * pi * theta[Q + q * D + d] * t) *
+                 std::exp(-2 * pi * pi * theta[Q + Q * D + q * D + d] * t * t);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
 struct KernelCase {
   std::string name;
   double (*value)(const Vector& theta, const RowVector& x, const RowVector& y);  // its definition
+  bool decays = true;  // k(x, z) tends to 0 as x goes away from z
 };
 
 // A new kernel adds one line.
 const std::vector<KernelCase> kKernels = {
     {"se_ard", SeArdValue},
+    {"linear_ard", LinearArdValue, false},
+    {"spectral_mixture", SpectralMixtureValue},
+    {"spectral_mixture:1", SpectralMixtureValue},
+    {"spectral_mixture:3", SpectralMixtureValue},
 };
 
-// A latent function with numbers of order 1.
+// Of the differences: small, because a spectral mixture's variances are of order 1/40.
+constexpr double kStep = 1e-4;
+
+// A latent function whose values are of order 1.
 struct Function {
   Vector theta;
   Matrix Z;
@@ -46,7 +76,8 @@ struct Function {
 
 Function RandomFunction(const Kernel& kernel, Index M, Index D, bool linear, RandomStream* stream) {
   Function f;
-  f.theta = RandomPositive(kernel.NumParameters(D), 1.3, stream);
+  f.theta = RandomPositive(kernel.NumParameters(D), 1.3, stream)
+                .cwiseProduct(kernel.InitialParameters(D, 1));
   f.Z = 1.2 * stream->NormalMatrix(M, D);
   f.a = RandomVector(M, stream);
   f.S = 0.2 * RandomSymmetric(M, stream);
@@ -80,8 +111,11 @@ class EveryKernel : public testing::TestWithParam<KernelCase> {
  protected:
   std::shared_ptr<const Kernel> kernel_ = MakeKernel(GetParam().name);
 };
-INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kKernels),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kKernels), [](const auto& test) {
+  std::string name = test.param.name;
+  std::replace(name.begin(), name.end(), ':', '_');
+  return name;
+});
 
 TEST_P(EveryKernel, HasItsNameAndCountsItsParameters) {
   EXPECT_EQ(kernel_->Name(), GetParam().name);
@@ -93,6 +127,24 @@ TEST_P(EveryKernel, HasItsNameAndCountsItsParameters) {
   }
 }
 
+TEST_P(EveryKernel, StartsWithFunctionsOfUnitSize) {
+  for (const Index D : {1, 4}) {
+    const double reach = std::sqrt(static_cast<double>(D));
+    const Vector theta = kernel_->InitialParameters(D, reach);
+    ASSERT_EQ(theta.size(), kernel_->NumParameters(D));
+    EXPECT_GT(theta.minCoeff(), 0);
+    const RowVector ones = RowVector::Ones(D);  // at distance `reach` from the origin
+    EXPECT_NEAR(GetParam().value(theta, ones, ones), 1, 1e-12);
+    // A shorter lengthscale: the same step changes more.
+    const Vector shorter = kernel_->InitialParameters(D, 0.5 * reach);
+    const auto change = [&](const Vector& at) {
+      const auto k = GetParam().value;
+      return k(at, ones, ones) - 2 * k(at, ones, 1.3 * ones) + k(at, 1.3 * ones, 1.3 * ones);
+    };
+    EXPECT_GT(change(shorter), 1.5 * change(theta));
+  }
+}
+
 TEST(Kernel, UnknownNameIsRefusedWithTheKnownOnes) {
   try {
     MakeKernel("rbf");
@@ -100,6 +152,16 @@ TEST(Kernel, UnknownNameIsRefusedWithTheKnownOnes) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("'rbf'"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("se_ard"), std::string::npos);
+  }
+}
+
+TEST(Kernel, SpectralMixtureHasItsNumberOfComponentsInItsName) {
+  EXPECT_EQ(MakeKernel("spectral_mixture:2")->Name(), "spectral_mixture");
+  EXPECT_EQ(MakeKernel("spectral_mixture")->NumParameters(3), 2 + 2 * 6);
+  EXPECT_EQ(MakeKernel("spectral_mixture:5")->NumParameters(3), 5 + 2 * 15);
+  for (const char* name : {"spectral_mixture:", "spectral_mixture:0", "spectral_mixture:-1",
+                           "spectral_mixture:2x", "spectral_mixture:101", "spectral_mixture 2"}) {
+    EXPECT_THROW(MakeKernel(name), Error) << name;
   }
 }
 
@@ -139,7 +201,7 @@ TEST_P(EveryKernel, GramBackward) {
     kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ);
     Vector gradient(point.size());
     gradient << d_theta, Eigen::Map<const Vector>(dZ.data(), dZ.size());
-    ExpectGradientMatches(value, gradient, point, 1e-8);
+    ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
     // It adds.
     kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ);
     EXPECT_NEAR(d_theta[0], 2 * gradient[0], 1e-12);
@@ -328,7 +390,7 @@ TEST_P(EveryKernel, GradientOfTheMoments) {
         Whole whole(kernel_, RandomFunction(*kernel_, M, D, linear, &stream), x, &stream);
         const Vector point = whole.Point();
         ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
-                              point, 2e-8);
+                              point, 2e-8, nullptr, kStep);
       }
     }
   }
@@ -341,7 +403,7 @@ TEST_P(EveryKernel, GradientOfCertainRowsAlone) {
     Whole whole(kernel_, RandomFunction(*kernel_, 9, 2, linear, &stream), x, &stream);
     const Vector point = whole.Point();
     ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
-                          point, 2e-8);
+                          point, 2e-8, nullptr, kStep);
   }
 }
 
@@ -355,7 +417,7 @@ TEST_P(EveryKernel, GradientWithCoincidentPseudoInputs) {
   x.mean.row(2) = f.Z.row(0);
   Whole whole(kernel_, f, x, &stream);
   ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
-                        whole.Point(), 2e-8);
+                        whole.Point(), 2e-8, nullptr, kStep);
 }
 
 TEST_P(EveryKernel, ARowDoesNotDependOnTheRowsBesideIt) {
@@ -417,6 +479,7 @@ TEST_P(EveryKernel, SumsOfTilesAddUp) {
 }
 
 TEST_P(EveryKernel, FarAwayRowsSeeThePrior) {
+  if (!GetParam().decays) GTEST_SKIP() << "not a kernel that forgets";
   RandomStream stream(12);
   const Function f = RandomFunction(*kernel_, 5, 2, false, &stream);
   Moments x = Moments::Certain(Matrix::Constant(4, 2, 1e4));
@@ -427,7 +490,7 @@ TEST_P(EveryKernel, FarAwayRowsSeeThePrior) {
   const Output out = Project(*kernel_, f, x);
   for (Index n = 0; n < 4; ++n) {
     EXPECT_NEAR(out.m[n], 0, 1e-200) << n;
-    EXPECT_NEAR(out.v[n], f.theta[0], 1e-14) << n;
+    EXPECT_NEAR(out.v[n], GetParam().value(f.theta, x.mean.row(n), x.mean.row(n)), 1e-14) << n;
   }
 }
 
@@ -458,7 +521,7 @@ TEST_P(EveryKernel, ANumberThatIsNotOneIsNotHidden) {
 RC_GTEST_PROP(KernelProperty, VarianceIsNotNegativeForAPosterior, (std::uint64_t seed)) {
   // S = K^-1 - K^-1 V K^-1 of a true posterior: v must not fall below zero but for rounding.
   RandomStream stream(seed % 100000);
-  const std::shared_ptr<const Kernel> kernel = MakeKernel("se_ard");
+  const std::shared_ptr<const Kernel> kernel = MakeKernel(kKernels[seed % kKernels.size()].name);
   Function f = RandomFunction(*kernel, 4, 2, false, &stream);
   Matrix K;
   kernel->Gram(f.theta, f.Z, &K);

@@ -13,6 +13,12 @@ std::vector<Kernel::Block> SeArd::Blocks(Index input_dim) const {
   return {{"variance", 1}, {"lengthscales", input_dim}};
 }
 
+Vector SeArd::InitialParameters(Index input_dim, double lengthscale) const {
+  Vector theta = Vector::Constant(1 + input_dim, lengthscale);
+  theta[0] = 1;
+  return theta;
+}
+
 void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
   const Index M = Z.rows();
   FATHOM_CHECK(theta.size() == Z.cols() + 1);

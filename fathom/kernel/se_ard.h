@@ -21,6 +21,7 @@ class SeArd : public Kernel {
  public:
   std::string Name() const override { return "se_ard"; }
   std::vector<Block> Blocks(Index input_dim) const override;
+  Vector InitialParameters(Index input_dim, double lengthscale) const override;
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                     Vector* d_theta, Matrix* dZ) const override;

@@ -1,0 +1,137 @@
+#include "fathom/kernel/spectral_mixture_projection.h"
+
+#include "fathom/base/aligned.h"
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+namespace {
+
+using MapVector = Eigen::Map<Vector>;
+using MapMatrix = Eigen::Map<Matrix>;
+
+bool IsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array() == 0).all(); }
+
+}  // namespace
+
+// Of one row. psi2 is computed again in the backward pass: keeping it would need M^2 Q^2 D numbers
+// a row.
+struct SpectralMixtureProjection::Tape {
+  static Index Size(const spectral_mixture::Components& c) { return 2 * c.M + c.D; }
+  Tape(const spectral_mixture::Components& c, Index n, double* memory)
+      : k(memory + n * Size(c)), Sk(k + c.M), slope(Sk + c.M) {}
+  double* k;      // [M]  k(x, Z), or psi1
+  double* Sk;     // [M]  of a certain row
+  double* slope;  // [D]  of psi1'a with respect to mu, of an uncertain row
+};
+
+struct SpectralMixtureProjection::Sums {
+  Sums(const spectral_mixture::Components& c, double* memory)
+      : slopes(c, memory),
+        a(memory + spectral_mixture::Slopes::Size(c.Q, c.D, c.M)),
+        kk(a + c.M),
+        half(kk + c.M * c.M) {}
+  spectral_mixture::Slopes slopes;
+  double* a;     // [M]     through k and psi1
+  double* kk;    // [M, M]  sum_n d_v k k' of the certain rows
+  double* half;  // [M, M]  half + half' = sum_n d_v psi2 of the uncertain rows
+};
+
+void SpectralMixtureProjection::Prepare(const LatentFunction& function, bool uncertain) {
+  uncertain_ = uncertain;
+  c_ = spectral_mixture::Components(function.theta, function.Z);
+  a_ = function.a;
+  w_ = function.w;
+  S_ = function.S;
+  B_ = a_ * a_.transpose() - S_;
+}
+
+Index SpectralMixtureProjection::TapeSize(Index rows) const {
+  return PaddedSize(rows * Tape::Size(c_));
+}
+
+Index SpectralMixtureProjection::SumsSize() const {
+  return PaddedSize(spectral_mixture::Slopes::Size(c_.Q, c_.D, c_.M) + c_.M +
+                    (uncertain_ ? 2 : 1) * c_.M * c_.M);
+}
+
+void SpectralMixtureProjection::Forward(const Rows& mean, const Rows& var, double* tape_memory,
+                                        double* m, double* v) const {
+  for (Index n = 0; n < mean.rows(); ++n) {
+    const Tape tape(c_, n, tape_memory);
+    const MapVector k(tape.k, c_.M);
+    const double* mu = mean.row(n).data();
+    v[n] = c_.weights.sum();
+    if (IsCertain(var, n)) {
+      spectral_mixture::Plain(c_, mu, tape.k);
+      MapVector Sk(tape.Sk, c_.M);
+      Sk.noalias() = S_ * k;
+      m[n] = k.dot(a_);
+      v[n] -= k.dot(Sk);
+    } else {
+      FATHOM_CHECK(uncertain_);
+      const double* s = var.row(n).data();
+      spectral_mixture::Psi1(c_, mu, s, a_, tape.k, tape.slope);
+      m[n] = k.dot(a_);
+      v[n] += spectral_mixture::Psi2(c_, mu, s, B_) - m[n] * m[n];
+      for (Index d = 0; d < w_.size(); ++d) v[n] += w_[d] * s[d] * (w_[d] + 2 * tape.slope[d]);
+    }
+    for (Index d = 0; d < w_.size(); ++d) m[n] += w_[d] * mu[d];
+  }
+}
+
+void SpectralMixtureProjection::Backward(const Rows& mean, const Rows& var, double* tape_memory,
+                                         const double* d_m, const double* d_v, double* sums_memory,
+                                         Eigen::Ref<Matrix>* d_mean,
+                                         Eigen::Ref<Matrix>* d_var) const {
+  const Sums sums(c_, sums_memory);
+  MapVector a_sum(sums.a, c_.M);
+  Vector d_mu(c_.D);
+  Vector d_s(c_.D);
+  Vector d_k(c_.M);
+  Vector kappa = Vector::Zero(c_.D);
+  for (Index n = 0; n < mean.rows(); ++n) {
+    const Tape tape(c_, n, tape_memory);
+    const MapVector k(tape.k, c_.M);
+    const double* mu = mean.row(n).data();
+    const double g = d_v[n];
+    d_mu.setZero();
+    d_s.setZero();
+    if (w_.size() > 0) d_mu += d_m[n] * w_;
+    for (Index q = 0; q < c_.Q; ++q) sums.slopes.weights[q] += g;
+    if (IsCertain(var, n)) {
+      d_k = d_m[n] * a_ - 2 * g * MapVector(tape.Sk, c_.M);
+      a_sum += d_m[n] * k;
+      MapMatrix(sums.kk, c_.M, c_.M).noalias() += g * k * k.transpose();
+      spectral_mixture::PlainBackward(c_, mu, d_k.data(), sums.slopes, d_mu.data());
+    } else {
+      const double* s = var.row(n).data();
+      // The linear mean's term 2 w s slope is kappa slope, and kappa moves with s.
+      for (Index d = 0; d < w_.size(); ++d) {
+        kappa[d] = 2 * g * w_[d] * s[d];
+        d_s[d] += g * w_[d] * (w_[d] + 2 * tape.slope[d]);
+      }
+      spectral_mixture::Psi1Backward(c_, mu, s, a_, d_m[n] - 2 * g * k.dot(a_), kappa.data(),
+                                     sums.slopes, sums.a, d_mu.data(), d_s.data());
+      spectral_mixture::Psi2Backward(c_, mu, s, B_, g, sums.slopes, sums.half, d_mu.data(),
+                                     d_s.data());
+      if (d_var != nullptr) d_var->row(n) += d_s.transpose();
+    }
+    if (d_mean != nullptr) d_mean->row(n) += d_mu.transpose();
+  }
+}
+
+void SpectralMixtureProjection::Finish(const double* sums_memory,
+                                       LatentFunctionGradient gradient) const {
+  const Sums sums(c_, const_cast<double*>(sums_memory));  // NOLINT: read only
+  sums.slopes.Finish(c_, &gradient.theta, &gradient.Z);
+  gradient.a += MapVector(sums.a, c_.M);
+  gradient.S -= MapMatrix(sums.kk, c_.M, c_.M);
+  if (!uncertain_) return;
+  const MapMatrix half(sums.half, c_.M, c_.M);
+  const Matrix psi2 = half + half.transpose();
+  gradient.S -= psi2;
+  gradient.a += 2 * (psi2 * a_);
+}
+
+}  // namespace fathom

@@ -1,0 +1,35 @@
+// The spectral mixture kernel's way through a tile of rows, one row after the other.
+#ifndef FATHOM_KERNEL_SPECTRAL_MIXTURE_PROJECTION_H_
+#define FATHOM_KERNEL_SPECTRAL_MIXTURE_PROJECTION_H_
+
+#include "fathom/kernel/kernel.h"
+#include "fathom/kernel/spectral_mixture_rows.h"
+
+namespace fathom {
+
+class SpectralMixtureProjection : public Projection {
+ public:
+  void Prepare(const LatentFunction& function, bool uncertain) override;
+  Index TapeSize(Index rows) const override;
+  Index SumsSize() const override;
+  void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
+               double* v) const override;
+  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
+                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
+                Eigen::Ref<Matrix>* d_var) const override;
+  void Finish(const double* sums, LatentFunctionGradient gradient) const override;
+
+ private:
+  struct Tape;
+  struct Sums;
+
+  bool uncertain_ = false;
+  spectral_mixture::Components c_;
+  Vector a_, w_;
+  Matrix S_;
+  Matrix B_;  // aa' - S
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_KERNEL_SPECTRAL_MIXTURE_PROJECTION_H_

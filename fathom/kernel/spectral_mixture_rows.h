@@ -1,0 +1,64 @@
+// One row against all pseudo-inputs under the spectral mixture kernel: the plain kernel, psi1 and
+// the contracted psi2, each followed by its backward pass. Symbols as in spectral_mixture.h.
+#ifndef FATHOM_KERNEL_SPECTRAL_MIXTURE_ROWS_H_
+#define FATHOM_KERNEL_SPECTRAL_MIXTURE_ROWS_H_
+
+#include "fathom/base/types.h"
+
+namespace fathom::spectral_mixture {
+
+// The kernel and the pseudo-inputs in the form that the formulas speak.
+struct Components {
+  Components() = default;
+  Components(const Vector& theta, const Matrix& Z);
+
+  Index Q = 0;
+  Index D = 0;
+  Index M = 0;
+  Vector weights;     // [Q]
+  Matrix A, W;        // [Q, D]
+  Matrix z;           // [D, M]
+  Matrix cosz, sinz;  // [Q D, M]  of W z
+};
+
+// Sums of slopes in a plain array, so that sums of tiles can be added.
+struct Slopes {
+  static Index Size(Index Q, Index D, Index M) { return Q + 2 * Q * D + D * M; }
+  Slopes(const Components& c, double* memory)
+      : weights(memory), A(weights + c.Q), W(A + c.Q * c.D), z(W + c.Q * c.D) {}
+  // Adds to the gradients of theta and Z.
+  void Finish(const Components& c, Vector* d_theta, Matrix* dZ) const;
+
+  double* weights;  // [Q]
+  double* A;        // [Q, D]
+  double* W;        // [Q, D]
+  double* z;        // [D, M]
+};
+
+// k(x, Z) [M].
+void Plain(const Components& c, const double* x, double* k);
+// Adds to slopes and to d_x [D], for the slopes d_k [M].
+void PlainBackward(const Components& c, const double* x, const double* d_k, const Slopes& slopes,
+                   double* d_x);
+
+// psi1 [M] and slope [D], the slope of psi1'a with respect to mu.         [spectral-mixture-psi1]
+void Psi1(const Components& c, const double* mu, const double* s, const Vector& a, double* psi1,
+          double* slope);
+// Of g psi1'a + sum_d kappa_d slope_d. Adds to slopes, d_a [M], d_mu [D] and d_s [D]; kappa is held
+// fixed.
+void Psi1Backward(const Components& c, const double* mu, const double* s, const Vector& a, double g,
+                  const double* kappa, const Slopes& slopes, double* d_a, double* d_mu,
+                  double* d_s);
+
+// <B, psi2>, B symmetric. Cost O(M^2 Q^2 D), with one exponential per     [spectral-mixture-psi2]
+// pair, but sines and cosines per pseudo-input only: the phases are sums of a part of i and a part
+// of j.
+double Psi2(const Components& c, const double* mu, const double* s, const Matrix& B);
+// Of g <B, psi2>. Adds to slopes, d_mu [D], d_s [D] and half [M, M], where half + half' stands for
+// g psi2.
+void Psi2Backward(const Components& c, const double* mu, const double* s, const Matrix& B, double g,
+                  const Slopes& slopes, double* half, double* d_mu, double* d_s);
+
+}  // namespace fathom::spectral_mixture
+
+#endif  // FATHOM_KERNEL_SPECTRAL_MIXTURE_ROWS_H_
