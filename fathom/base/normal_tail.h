@@ -4,7 +4,7 @@
 
 namespace fathom {
 
-// log Phi(x), h = phi(x) / Phi(x) its slope and h' = -h (x + h), in [-1, 0], its curvature. Relative
+// log Phi(x), its slope h = phi(x) / Phi(x) and its curvature h' = -h (x + h), in [-1, 0]. Relative
 // accuracy 1e-13 of value and slope, 1e-11 of the curvature, for every x (tested to -1e8).
 struct LogNormalCdf {
   double value, slope, curvature;

@@ -8,7 +8,7 @@
 
 namespace fathom {
 
-// Throws Error unless there are two classes or more and every label of y [N, 1] is a whole number in
+// Throws Error unless there are two classes or more and each label of y [N, 1] is a whole number in
 // 0..outputs-1.
 void CheckLabels(const std::string& likelihood, Index outputs, const Matrix& y);
 

@@ -50,8 +50,8 @@ double ModeShift(double alpha, double m, double v) {
   return d;
 }
 
-// Panels for functions of log Phi(f), f = centre + u, u >= lo: it is analytic within 2.8 of the real
-// axis, below -8 in a strip that widens with |f|, and nearly 0 above 8.
+// Panels for functions of log Phi(f), f = centre + u, u >= lo: it is analytic within 2.8 of the
+// real axis, below -8 in a strip that widens with |f|, and nearly 0 above 8.
 void AddZones(double alpha, double centre, double lo, std::vector<Zone>* zones) {
   const double widest = alpha > 0 ? 3 / std::sqrt(alpha) : INFINITY;
   zones->push_back({-8 - centre, 8 - centre, std::min(2.5, widest)});

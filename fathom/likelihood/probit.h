@@ -1,8 +1,9 @@
 // y_d = +1 or -1 with p(y_d | f_d) = Phi(y_d f_d), independent outputs.
 //   log Z = sum_d log Phi(y_d m_d / sqrt(1 + v_d))   for alpha = 1                  [probit-log-z]
-// and by quadrature otherwise. There Phi^alpha times the Gaussian is log-concave, so the integral is
-// taken around its mode, relative to its height. Accuracy of log Z, and of E[log Phi] for alpha = 0:
-// 2e-12, absolute where small and relative where large, for |m| <= 1e4, v <= 1e8. Cost 3 to 20 us.
+// and by quadrature otherwise. There Phi^alpha times the Gaussian is log-concave, so the integral
+// is taken around its mode, relative to its height. Accuracy of log Z, and of E[log Phi] for
+// alpha = 0: 2e-12, absolute where small and relative where large, for |m| <= 1e4,
+// v <= 1e8. Cost 3 to 20 us.
 #ifndef FATHOM_LIKELIHOOD_PROBIT_H_
 #define FATHOM_LIKELIHOOD_PROBIT_H_
 

@@ -3,8 +3,8 @@
 //   P_c = int N(t; m_c, v_c) prod_{j != c} Phi((t - m_j) / sqrt(v_j)) dt             [robust-max-p]
 //   Z = (1 - epsilon)^alpha P_c + (epsilon / (K - 1))^alpha (1 - P_c)            [robust-max-log-z]
 // exactly, and for alpha = 0 the same with logarithms. P_c comes by quadrature on panels cut to the
-// widths of all its factors, to 1e-12. Variances below 1e-16 count as 1e-16, where P_c is a step for
-// every purpose but its slopes stay finite.
+// widths of all its factors, to 1e-12. Variances below 1e-16 count as 1e-16, where P_c is a step
+// for every purpose but its slopes stay finite.
 #ifndef FATHOM_LIKELIHOOD_ROBUST_MAX_H_
 #define FATHOM_LIKELIHOOD_ROBUST_MAX_H_
 

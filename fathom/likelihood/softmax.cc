@@ -182,7 +182,7 @@ double ExpectedLog(Index c, Index K, const double* m, const double* v, double* d
     d_m[j] = j == c ? 1 : 0;
     d_v[j] = 0;
   }
-  // Below the range the product is 0, but the reference exp(-exp(-t)) may not be; above, both are 1.
+  // Below the range the product is 0, but not always exp(-exp(-t)); above, both are 1.
   const double lo = std::min(range.lo, -kAbove);
   range.Add(0, 0);
   std::vector<double> E(4 * K);
