@@ -51,6 +51,8 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
       "Widths of the hidden layers, '2,2' for two of them; 0: none, a plain GP");
   add("--inducing", &options->inducing, "M[,M]",
       "Pseudo-points per function; a list gives one number per layer");
+  add("--kernel", &architecture.kernel, "KIND",
+      "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
   add("--alpha", &recipe.alpha, "A", "Power of EP: 1 is EP, 0 the variational limit");
   AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
   AddThreads(app, &recipe.threads);

@@ -219,6 +219,8 @@ TEST_F(Cli, EveryWayToBuildAModelWorks) {
       {"--linear-mean", "--skip-links", "--shared"},
       {"--form", "sites"},
       {"--start", "paper"},
+      {"--kernel", "linear_ard"},
+      {"--kernel", "spectral_mixture:3"},
       {"--alpha", "0"},
       {"--alpha", "1", "--noise-floor", "1e-3"},
       {"--time-budget", "1h", "--patience", "0", "--batch", "16", "--learning-rate", "0.01"}};
@@ -292,6 +294,8 @@ TEST_F(Cli, BadOptions) {
       {{"--hidden", "-1"}, "hidden"},
       {{"--inducing", "0"}, "inducing"},
       {{"--inducing", "5,5,5,5"}, "inducing"},
+      {{"--kernel", "rbf"}, "linear_ard"},
+      {{"--kernel", "spectral_mixture:0"}, "components"},
       {{"--steps", "-1"}, "steps"},
       {{"--steps", "1.5"}, "--steps"},
       {{"--batch", "0"}, "batch"},

@@ -228,6 +228,10 @@ TEST(Fit, EveryKindOfModelTrains) {
     recipes.push_back(SmallRecipe(10));
     recipes.back().alpha = alpha;
   }
+  for (const char* kernel : {"linear_ard", "spectral_mixture", "spectral_mixture:3"}) {
+    recipes.push_back(SmallRecipe(10));
+    recipes.back().architecture.kernel = kernel;
+  }
   for (std::size_t i = 0; i < recipes.size(); ++i) {
     Recipe still = recipes[i];
     still.optimizer.steps = 1;
@@ -237,6 +241,26 @@ TEST(Fit, EveryKindOfModelTrains) {
     EXPECT_GT(after.summary.energy_per_row, before.summary.energy_per_row) << "recipe " << i;
     EXPECT_EQ(after.summary.recoveries, 0) << "recipe " << i;
   }
+}
+
+TEST(Fit, LinearKernelFindsALine) {
+  RandomStream stream(3);
+  const Matrix x = stream.NormalMatrix(80, 3);
+  Matrix y(80, 1);
+  for (Index n = 0; n < 80; ++n) y(n, 0) = 2 * x(n, 0) - x(n, 1) + 0.1 * stream.Normal();
+  const Matrix x_test = 3 * stream.NormalMatrix(20, 3);  // beyond the data: a line goes on
+  const Matrix y_test = 2 * x_test.col(0) - x_test.col(1);
+  Recipe recipe = SmallRecipe(200);
+  recipe.architecture.hidden = {};
+  recipe.architecture.kernel = "linear_ard";
+  recipe.optimizer.learning_rate = 0.1;
+  const Model model = Fit(MakeData(x, y), recipe);
+  const Prediction prediction = PredictWith(model, Moments::Certain(x_test));
+  EXPECT_LT((prediction.Mean() - y_test).squaredNorm(), 0.02 * y_test.squaredNorm());
+  EXPECT_GT(prediction.Variance().minCoeff(), 0);
+  // The unit input that says nothing has lost its variance.
+  const Vector& variances = model.network.layers[0].gps[0].theta;
+  EXPECT_LT(variances[2], variances[0]);
 }
 
 TEST(Fit, InterruptedTrainingKeepsWhatWasReached) {

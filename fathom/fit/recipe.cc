@@ -32,6 +32,7 @@ void CheckRecipe(const Recipe& recipe) {
   // The default names two, of which a network without hidden layers takes the first.
   Require(architecture.inducing.size() <= std::max<std::size_t>(2, architecture.hidden.size() + 1),
           "inducing", "at most one number per layer", architecture.inducing.size());
+  MakeKernel(architecture.kernel);  // throws where it is not known
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
           recipe.noise_floor);

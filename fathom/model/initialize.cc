@@ -44,11 +44,11 @@ Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, doub
   Matrix K_joint;
   gp.kernel->Gram(gp.theta, joint, &K_joint);
   Matrix L_inverse = K_joint.topLeftCorner(M, M);
-  L_inverse.diagonal() *= 1 + kJitter;
+  AddJitter(kJitter, &L_inverse);
   for (double jitter = 10 * kJitter; !CholeskyInPlace(&L_inverse); jitter *= 10) {
     if (jitter > 1) throw NumericalError("the kernel matrix of the start is not finite");
     L_inverse = K_joint.topLeftCorner(M, M);
-    L_inverse.diagonal() *= 1 + jitter;
+    AddJitter(jitter, &L_inverse);
   }
   InvertLowerInPlace(&L_inverse);
   const Matrix A = K_joint.bottomLeftCorner(x.rows(), M) * L_inverse.transpose();
@@ -113,14 +113,13 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
       } else if (paper && l > 0) {
         gp.Z.resize(M, D);
         for (Index i = 0; i < gp.Z.size(); ++i) gp.Z.data()[i] = 2 * stream.Uniform() - 1;
-        gp.theta = Vector::Constant(1 + D, 2 * reach);
+        gp.theta = kernel->InitialParameters(D, 2 * reach);
       } else {
         gp.Z = KMeans(input, M, 10, seed);
-        gp.theta = Vector::Constant(
-            1 + D, paper ? MedianDistance(input, &stream)
-                         : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
+        gp.theta = kernel->InitialParameters(
+            D, paper ? MedianDistance(input, &stream)
+                     : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
       }
-      gp.theta[0] = 1;
       Vector mean = Vector::Zero(M);
       if (!last && !architecture.linear_mean && !architecture.site_form) {
         mean = RidgeMean(gp, input, scores.col(d), 1e-2);

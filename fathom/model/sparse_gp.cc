@@ -11,7 +11,7 @@ namespace {
 double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse) {
   for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
     *scratch = K;
-    scratch->diagonal() *= 1 + tried;
+    AddJitter(tried, scratch);
     if (CholeskyWithInverse(scratch, L_inverse)) return tried;
   }
   throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
@@ -55,7 +55,8 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared,
   ConditionBackward(q, prepared->L_inverse, prepared->d_cavity, &prepared->whitened, d_q,
                     &prepared->dK);
   CholeskyBackwardInPlace(prepared->L_inverse, &prepared->dK, &prepared->whitened.scratch1);
-  prepared->dK.diagonal() *= 1 + prepared->jitter;
+  // AddJitter backward: every diagonal element raised all of them.
+  prepared->dK.diagonal().array() += prepared->jitter * prepared->dK.diagonal().mean();
 }
 
 void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Sites* d_q) {
@@ -75,6 +76,8 @@ void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Si
 }
 
 }  // namespace
+
+void AddJitter(double jitter, Matrix* K) { K->diagonal().array() += jitter * K->diagonal().mean(); }
 
 void SparseGp::SetZero() {
   theta.setZero();
@@ -107,7 +110,7 @@ void PrepareBackward(const SparseGp& gp, const Cavity& cavity, PreparedGp* prepa
 Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {
   // v has precision I + L'TL = P P' and mean (P P')^-1 L'h.
   Matrix L = K;
-  L.diagonal() *= 1 + jitter;
+  AddJitter(jitter, &L);
   if (!CholeskyInPlace(&L)) throw NumericalError("the kernel matrix is not positive definite");
   const Matrix LR = L.transpose() * sites.R;
   Matrix precision = LR * LR.transpose();
@@ -124,7 +127,7 @@ Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {
 
 Sites ToSites(const Whitened& whitened, const Matrix& K, double jitter) {
   Matrix L_inverse = K;
-  L_inverse.diagonal() *= 1 + jitter;
+  AddJitter(jitter, &L_inverse);
   if (!CholeskyInPlace(&L_inverse))
     throw NumericalError("the kernel matrix is not positive definite");
   InvertLowerInPlace(&L_inverse);

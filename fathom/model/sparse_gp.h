@@ -35,9 +35,12 @@ struct Cavity {
   double scale() const { return 1 - alpha / N; }
 };
 
-// The part of the whitened form's K that is added to its diagonal, relative to it. Raised tenfold,
+// What the whitened form adds to K's diagonal, relative to the diagonal's mean. Raised tenfold,
 // up to 1e-2, where the Cholesky factorisation fails.
 inline constexpr double kJitter = 1e-6;
+// Raises the diagonal by a share of its mean. Of the mean, because a linear kernel has k(z, z) = 0
+// at z = 0, where a share of the element itself would not help.
+void AddJitter(double jitter, Matrix* K);
 
 // One GP made ready for a step, and the tape of how. O(M^3).
 struct PreparedGp {

@@ -198,6 +198,46 @@ TEST(SparseGp, JitterIsRaisedWhereNeededAndReported) {
   EXPECT_TRUE(std::isfinite(prepared.energy) && prepared.cavity.S.allFinite());
 }
 
+TEST(SparseGp, JitterCarriesAKernelMatrixOfLowRank) {
+  // Five pseudo-inputs in two dimensions under a linear kernel: rank 2; at the origin k(z, z) = 0.
+  RandomStream stream(11);
+  SparseGp gp = RandomGp(5, 2, false, &stream);
+  gp.kernel = MakeKernel("linear_ard");
+  gp.theta = RandomPositive(2, 1.2, &stream);
+  gp.Z.row(3).setZero();
+  PreparedGp prepared;
+  Prepare(gp, {0.5, 10}, kJitter, &prepared);
+  EXPECT_EQ(prepared.jitter, kJitter);
+  // With u known S is K^-1, which must take away the variance of every linear function.
+  gp.posterior = Whitened{Vector::Zero(5), 1e-6 * Matrix::Identity(5, 5)};
+  Prepare(gp, {0, 10}, kJitter, &prepared);
+  const Matrix ZV = gp.Z * gp.theta.asDiagonal();
+  const Matrix left = Matrix(gp.theta.asDiagonal()) - ZV.transpose() * prepared.cavity.S * ZV;
+  EXPECT_LT(left.cwiseAbs().maxCoeff(), 1e-4);
+  // The gradient, with a jitter large enough for differences to be accurate.
+  gp.posterior = RandomWhitened(5, &stream);
+  const Matrix weights = RandomSymmetric(5, &stream);
+  const auto value = [&](const Vector& x) {
+    SparseGp moved = gp;
+    moved.theta = x.head(2);
+    moved.Z = Eigen::Map<const Matrix>(x.data() + 2, 5, 2);
+    PreparedGp at;
+    Prepare(moved, {0, 10}, 1e-2, &at);
+    return 1e-3 * weights.cwiseProduct(at.cavity.S).sum();
+  };
+  Prepare(gp, {0, 10}, 1e-2, &prepared);
+  prepared.d_cavity.SetZero(5);
+  prepared.d_cavity.S = 1e-3 * weights;
+  SparseGp d_gp = gp;
+  d_gp.SetZero();
+  PrepareBackward(gp, {0, 10}, &prepared, &d_gp);
+  Vector point(12);
+  point << gp.theta, Eigen::Map<const Vector>(gp.Z.data(), 10);
+  Vector gradient(12);
+  gradient << d_gp.theta, Eigen::Map<const Vector>(d_gp.Z.data(), 10);
+  ExpectGradientMatches(value, gradient, point, 1e-6);
+}
+
 TEST(SparseGp, NoJitterHelpsANumberThatIsNotOne) {
   RandomStream stream(9);
   SparseGp gp = SpreadGp(3, false, &stream);
