@@ -17,7 +17,7 @@
 namespace fathom {
 
 struct AepOptions {
-  double alpha = 0.5;
+  double alpha = 0.7;
   // The number of rows that the factor stands for; 0 means the rows of the table.
   double N = 0;
   double noise_floor = 0;

@@ -30,7 +30,7 @@ class Batches {
         order_.resize(rows_);
         std::iota(order_.begin(), order_.end(), Index{0});
       } else {
-        order_ = RandomStream(seed_, static_cast<std::uint64_t>(epoch)).Permutation(rows_);
+        order_ = RandomStream(seed_, kStreams + static_cast<std::uint64_t>(epoch)).Permutation(rows_);
       }
       epoch_ = epoch;
     }
@@ -38,6 +38,9 @@ class Batches {
   }
 
  private:
+  // Apart from the few streams with which the model of the same seed is started.
+  static constexpr std::uint64_t kStreams = std::uint64_t{1} << 32;
+
   Index rows_, size_;
   std::uint64_t seed_;
   Index epoch_ = -1;
