@@ -27,9 +27,7 @@ Conditioned PhiOnly(Index M, double d_phi) {
 void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, PreparedGp* out) {
   out->jitter = FactorGram(out->K, jitter, &out->whitened.scratch1, &out->L_inverse);
   Condition(q, out->L_inverse, cavity.scale(), &out->whitened, &out->cavity);
-  out->energy = cavity.alpha == 0 ? NegativeKl(q)
-                                  : (1 - cavity.N / cavity.alpha) * LogPartition(q) +
-                                        cavity.N / cavity.alpha * out->cavity.phi;
+  out->energy = cavity.alpha == 0 ? NegativeKl(q) : FactorEnergy(q, out->whitened);
 }
 
 void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, PreparedGp* out) {
@@ -46,11 +44,9 @@ void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, Prepar
 
 void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared, Whitened* d_q) {
   if (cavity.alpha == 0) {
-    prepared->d_cavity.phi = 0;
     NegativeKlBackward(q, d_q);
   } else {
-    prepared->d_cavity.phi = cavity.N / cavity.alpha;
-    LogPartitionBackward(q, 1 - cavity.N / cavity.alpha, d_q);
+    FactorEnergyBackward(q, prepared->whitened, d_q);
   }
   ConditionBackward(q, prepared->L_inverse, prepared->d_cavity, &prepared->whitened, d_q,
                     &prepared->dK);

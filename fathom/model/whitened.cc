@@ -15,7 +15,6 @@ void Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, W
   const Matrix& Delta = whitened.Delta;
   FATHOM_CHECK(Delta.rows() == M && whitened.mu.size() == M);
   tape->beta = beta;
-  tape->t = Delta.triangularView<Eigen::Lower>().solve(whitened.mu);
   Matrix& W = tape->scratch1;
   Matrix& W_inverse = tape->scratch2;
   W = Delta;
@@ -24,15 +23,13 @@ void Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, W
   W.diagonal().array() += beta;
   if (!CholeskyWithInverse(&W, &W_inverse))
     throw NumericalError("the posterior of a latent function is not finite");
-  out->phi = Delta.diagonal().array().log().sum() - 0.5 * LogDeterminant(W);
+  tape->log_det_W = LogDeterminant(W);
   TransposeTimesSelf(&W_inverse);
-  tape->y.noalias() = W_inverse * tape->t;
-  out->phi += 0.5 * beta * beta * tape->t.dot(tape->y);
   tape->Q.resize(M, M);
   tape->V.resize(M, M);
   tape->Q.noalias() = Delta * W_inverse;
   tape->V.noalias() = tape->Q * Delta.transpose();
-  tape->m.noalias() = beta * (Delta * tape->y);
+  tape->m.noalias() = whitened.mu - (1 - beta) * (tape->V * whitened.mu);
   out->a.noalias() = L_inverse.transpose() * tape->m;
   Matrix& I_V = tape->scratch1;
   I_V = -tape->V;
@@ -48,9 +45,7 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
                        const Conditioned& d_conditioned, WhitenedTape* tape, Whitened* d_whitened,
                        Matrix* phi_argument) {
   const Index M = L_inverse.rows();
-  const Matrix& Delta = whitened.Delta;
   const double beta = tape->beta;
-  const double d_phi = d_conditioned.phi;
   // Through a = L^-T m and S = L^-T (I - V) L^-1:
   //   L'dL = -(m dm' + 2 (I - V) H),   H = L^-1 dS L^-T = -dV.
   const Vector dm = L_inverse * d_conditioned.a;
@@ -66,41 +61,34 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
   *phi_argument = 2 * (VH - H);
   phi_argument->noalias() -= tape->m * dm.transpose();
 
-  // V = Delta W^-1 Delta':  dDelta = 2 (I - (1 - beta) V) dV Q.
+  // V = Delta W^-1 Delta':  dDelta = 2 (I - (1 - beta) V) dV Q, where dV has a share of m = mu - (1 - beta) V mu.
   VH = 2 * ((1 - beta) * VH - H);
   dDelta.noalias() = VH * tape->Q;
-  // m = beta Delta W^-1 t and phi: of rank one, but for two terms.
-  const Vector Qdm = tape->Q.transpose() * dm;
-  const Vector dt = beta * Qdm + d_phi * beta * beta * tape->y;
-  const Vector solved = Delta.transpose().triangularView<Eigen::Upper>().solve(dt);  // dmu
-  const Vector outer_y = beta * (dm - (1 - beta) * (tape->V * dm));
-  const Vector Delta_y = (1 - beta) * beta * (Delta * tape->y);
-  const Vector outer_Delta_y = Qdm + d_phi * beta * tape->y;
+  const Vector shrunk_dm = dm - (1 - beta) * (tape->V * dm);
+  const Vector Q_mu = (1 - beta) * (tape->Q.transpose() * whitened.mu);
+  const Vector Q_dm = (1 - beta) * (tape->Q.transpose() * dm);
   for (Index i = 0; i < M; ++i) {
-    const Index n = i + 1;
-    d_whitened->Delta.row(i).head(n) +=
-        dDelta.row(i).head(n) - (1 - beta) * d_phi * tape->Q.row(i).head(n) +
-        outer_y[i] * tape->y.head(n).transpose() - Delta_y[i] * outer_Delta_y.head(n).transpose() -
-        solved[i] * tape->t.head(n).transpose();
-    d_whitened->Delta(i, i) += d_phi / Delta(i, i);
+    d_whitened->Delta.row(i).head(i + 1) += dDelta.row(i).head(i + 1) -
+                                            shrunk_dm[i] * Q_mu.head(i + 1).transpose() -
+                                            tape->m[i] * Q_dm.head(i + 1).transpose();
   }
-  d_whitened->mu += solved;
+  d_whitened->mu += shrunk_dm;
 }
 
-double LogPartition(const Whitened& whitened) {
-  const Vector t = whitened.Delta.triangularView<Eigen::Lower>().solve(whitened.mu);
-  return whitened.Delta.diagonal().array().log().sum() + 0.5 * t.squaredNorm();
+double FactorEnergy(const Whitened& whitened, const WhitenedTape& tape) {
+  return whitened.Delta.diagonal().array().log().sum() - 0.5 * tape.log_det_W / (1 - tape.beta) -
+         0.5 * tape.m.dot(whitened.mu);
 }
 
-void LogPartitionBackward(const Whitened& whitened, double d_phi, Whitened* d_whitened) {
-  const Matrix& Delta = whitened.Delta;
-  const Vector t = Delta.triangularView<Eigen::Lower>().solve(whitened.mu);
-  const Vector solved = d_phi * Delta.transpose().triangularView<Eigen::Upper>().solve(t);
-  d_whitened->mu += solved;
-  for (Index i = 0; i < t.size(); ++i) {
-    d_whitened->Delta.row(i).head(i + 1) -= solved[i] * t.head(i + 1).transpose();
+void FactorEnergyBackward(const Whitened& whitened, const WhitenedTape& tape,
+                          Whitened* d_whitened) {
+  const Vector Q_mu = (1 - tape.beta) * (tape.Q.transpose() * whitened.mu);
+  for (Index i = 0; i < Q_mu.size(); ++i) {
+    d_whitened->Delta.row(i).head(i + 1) +=
+        tape.m[i] * Q_mu.head(i + 1).transpose() - tape.Q.row(i).head(i + 1);
+    d_whitened->Delta(i, i) += 1 / whitened.Delta(i, i);
   }
-  d_whitened->Delta.diagonal().array() += d_phi / Delta.diagonal().array();
+  d_whitened->mu -= tape.m;
 }
 
 double NegativeKl(const Whitened& whitened) {

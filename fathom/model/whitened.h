@@ -4,11 +4,12 @@
 // the power beta times the prior to the power 1 - beta, positive definite for beta in [0, 1]:
 //   W   = beta I + (1 - beta) Delta'Delta
 //   V   = Delta W^-1 Delta'                                                       [whitened-cavity]
-//   m   = beta Delta W^-1 t,   t = Delta^-1 mu
+//   m   = beta Delta W^-1 Delta^-1 mu = mu - (1 - beta) V mu
 //   a   = L^-T m
 //   S   = L^-T (I - V) L^-1
-//   phi = log|Delta| - 1/2 log|W| + 1/2 beta^2 t'W^-1 t
-// beta = 1 is the posterior; beta = 1 - alpha/N the cavity.
+// beta = 1 is the posterior; beta = 1 - alpha/N the cavity. The phi of posterior and cavity are never computed: both hold
+// |Delta^-1 mu|^2, which can reach 1e20 where Delta is ill-conditioned, and the energy takes their difference N/alpha
+// times. In the difference it cancels: see FactorEnergy.
 #ifndef FATHOM_MODEL_WHITENED_H_
 #define FATHOM_MODEL_WHITENED_H_
 
@@ -25,15 +26,14 @@ struct Whitened {
 
 struct WhitenedTape {
   double beta = 1;
-  Vector t;  // Delta^-1 mu
-  Vector y;  // W^-1 t
+  double log_det_W = 0;
   Vector m;  // cavity mean of v
   Matrix V;  // cavity covariance of v
   Matrix Q;  // Delta W^-1
   Matrix scratch1, scratch2, scratch3;
 };
 
-// L_inverse = L^-1 of the jittered K. Everything of the posterior but L itself.
+// L_inverse = L^-1 of the jittered K. Writes a and S; phi stays as it is.
 void Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, WhitenedTape* tape,
                Conditioned* out);
 // Adds to *d_whitened; writes L' dF/dL (its lower triangle counts: see CholeskyBackward) to
@@ -42,9 +42,11 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
                        const Conditioned& d_conditioned, WhitenedTape* tape, Whitened* d_whitened,
                        Matrix* phi_argument);
 
-// phi of the posterior alone (beta = 1), without the O(M^3) of Condition, and its gradient.
-double LogPartition(const Whitened& whitened);
-void LogPartitionBackward(const Whitened& whitened, double d_phi, Whitened* d_whitened);
+// (1 - k) phi(posterior) + k phi(cavity), k = 1 / (1 - beta) = N/alpha, from the tape of Condition with beta < 1:
+//   log|Delta| - k/2 log|W| - 1/2 m'mu                                            [whitened-energy]
+// The backward pass comes before ConditionBackward, which consumes the tape.
+double FactorEnergy(const Whitened& whitened, const WhitenedTape& tape);
+void FactorEnergyBackward(const Whitened& whitened, const WhitenedTape& tape, Whitened* d_whitened);
 
 // -KL(q || prior), the limit of the energy's factor terms for alpha -> 0.            [whitened-kl]
 double NegativeKl(const Whitened& whitened);
