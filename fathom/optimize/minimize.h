@@ -23,7 +23,7 @@ struct MinimizeOptions {
   // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps,
   // the rate is brought to zero over `cool_down` steps and the run ends. patience = 0 switches it
   // off.
-  Index patience = 200;
+  Index patience = 1000;
   double tolerance = 1e-3;
   Index cool_down = 150;
   int max_recoveries = 10;
