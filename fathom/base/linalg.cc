@@ -98,13 +98,12 @@ bool CholeskyWithInverseHalves(Block A, Block L_inverse, Matrix* scratch) {
 
 }  // namespace
 
-bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse) {
+bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse, Matrix* scratch) {
   FATHOM_CHECK(A->rows() == A->cols());
   const Index n = A->rows();
-  thread_local Matrix scratch;
-  scratch.resize(n, n);
+  scratch->resize(n, n);
   L_inverse->setZero(n, n);
-  if (!CholeskyWithInverseHalves(*A, *L_inverse, &scratch) || !A->diagonal().allFinite())
+  if (!CholeskyWithInverseHalves(*A, *L_inverse, scratch) || !A->diagonal().allFinite())
     return false;
   A->triangularView<Eigen::StrictlyUpper>().setZero();
   return true;

@@ -12,7 +12,7 @@ bool CholeskyInPlace(Matrix* A);
 
 // The same, and L^-1 with it, zeros above the diagonal. By halves, so that almost all of the work
 // is matrix products: at M = 100 LAPACK's dpotrf and dtrtri take 93 us, this 50 (one core).
-bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse);
+bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse, Matrix* scratch);
 
 // Overwrites the lower triangular L with its inverse. L must have no zero on the diagonal.
 void InvertLowerInPlace(Matrix* L);

@@ -7,7 +7,8 @@
 namespace fathom {
 
 struct AepEnergy::Workspace {
-  DeepGp model, gradient;
+  explicit Workspace(const DeepGp& shape) : model(shape), gradient(shape) {}
+  ListedModel model, gradient;
   Network network;
   LogZWorkspace log_z;
 };
@@ -34,12 +35,7 @@ Index AepEnergy::num_parameters() const { return num_parameters_; }
 
 std::unique_ptr<AepEnergy::Workspace> AepEnergy::Borrow() const {
   const std::lock_guard lock(mutex_);
-  if (idle_.empty()) {
-    auto workspace = std::make_unique<Workspace>();
-    workspace->model = shape_;
-    workspace->gradient = shape_;
-    return workspace;
-  }
+  if (idle_.empty()) return std::make_unique<Workspace>(shape_);
   std::unique_ptr<Workspace> workspace = std::move(idle_.back());
   idle_.pop_back();
   return workspace;
@@ -65,7 +61,8 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
   Network& network = workspace->network;
   network.Prepare(model, {alpha, options_.N}, uncertain_inputs_, pool_);
   const Network::Sums& sums =
-      SumLogZ(network, alpha, x_, y_, batch, uncertain_inputs_, pool_, &workspace->log_z);
+      SumLogZ(network, alpha, x_, y_, batch, gradient != nullptr ? Want::kGradient : Want::kValue,
+              pool_, &workspace->log_z);
   // For alpha = 0, log Z is already the limit of log Z / alpha.
   const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * static_cast<double>(batch.size()));
   EnergyParts parts;
@@ -88,13 +85,13 @@ bool AepEnergy::Evaluate(const Vector& parameters, std::span<const Index> batch,
   bool good = false;
   try {
     Unpack(parameters, packing(), &workspace->model);
-    DeepGp* d_model = gradient != nullptr ? &workspace->gradient : nullptr;
-    *value = -Energy(workspace->model, batch, d_model, workspace.get()).F / options_.N;
+    DeepGp* d_model = gradient != nullptr ? &workspace->gradient.model : nullptr;
+    *value = -Energy(workspace->model.model, batch, d_model, workspace.get()).F / options_.N;
     good = std::isfinite(*value);
     if (!good) *reason = "the energy is not finite";
     if (good && gradient != nullptr) {
       gradient->resize(num_parameters_);
-      PackGradient(workspace->model, packing(), d_model, gradient);
+      PackGradient(workspace->model, packing(), &workspace->gradient, gradient);
       *gradient *= -1 / options_.N;
       good = gradient->allFinite();
       if (!good) *reason = "the gradient of the energy is not finite";

@@ -19,22 +19,35 @@ namespace fathom {
 inline constexpr Index kChunkRows = 64;
 inline constexpr Index kTileRows = 16;
 
-// Memory that is kept between calls, so that a step allocates nothing in the steady state.
+// Memory that is kept between calls, so that a step allocates nothing in the steady state. A matrix
+// that changes its size allocates; so a shorter chunk or tile at the end has memory of its own.
 struct LogZWorkspace {
-  struct Chunk {
-    Moments x, hidden, d_hidden;  // of the chunk; hidden is the output of the first layer
-    Matrix y;
-    Moments tile_x;                           // of a tile of it
-    std::vector<Moments> outputs, d_outputs;  // [layer], of a tile
-    std::vector<Network::LayerTape> tapes;    // [layer]: the first of the chunk, the rest of a tile
-    Network::Sums sums;
+  // Layers 1.. on a few rows.
+  struct Tile {
+    Moments x;
+    std::vector<Moments> outputs, d_outputs;  // [layer]
+    std::vector<Network::LayerTape> tapes;    // [layer]
   };
-  std::vector<Chunk> slots;
+  // The first layer on more rows.
+  struct Chunk {
+    Moments x, hidden, d_hidden;  // hidden is the output of the first layer
+    Matrix y;
+    Network::LayerTape tape;
+    Tile whole, last;
+  };
+  struct Scratch {
+    Chunk whole, last;
+  };
+  std::vector<Scratch> workers;     // of the thread pool
+  std::vector<Network::Sums> sums;  // of every n-th chunk
 };
 
-// The sums over rows `rows` of (x, y), log_z among them. They live in the workspace.
+enum class Want { kValue, kGradient };
+
+// The sums over rows `rows` of (x, y): log_z and, if wanted, what its gradient is made of. They
+// live in the workspace.
 const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
-                             const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
+                             const Matrix& y, std::span<const Index> rows, Want want,
                              const ThreadPool& pool, LogZWorkspace* workspace);
 
 }  // namespace fathom

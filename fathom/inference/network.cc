@@ -29,14 +29,17 @@ void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_
                       const ThreadPool& pool) {
   model_ = &model;
   cavity_ = cavity;
+  uncertain_inputs_ = uncertain_inputs;
   const std::size_t layers = model.layers.size();
   gps_.resize(layers);
   projections_.resize(layers);
+  mean_weights_.resize(layers);
   flat_.clear();
   for (std::size_t l = 0; l < layers; ++l) {
     const std::size_t outputs = model.layers[l].gps.size();
     gps_[l].resize(outputs);
     projections_[l].resize(outputs);
+    mean_weights_[l].resize(outputs);
     for (std::size_t d = 0; d < outputs; ++d) flat_.emplace_back(l, d);
   }
   const auto prepare = [&](Index job) {
@@ -46,9 +49,9 @@ void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_
     fathom::Prepare(gp, cavity_, model.jitter, &gps_[l][d]);
     std::unique_ptr<Projection>& projection = projections_[l][d];
     if (!projection) projection = gp.kernel->NewProjection();
-    const Vector mean_weights =
-        layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
-    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, mean_weights},
+    Vector& w = mean_weights_[l][d];
+    if (layer.mean_weights.size() > 0) w = layer.mean_weights.col(d);
+    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, w},
                         l > 0 || uncertain_inputs);
   };
   pool.Run(static_cast<Index>(flat_.size()), prepare);
@@ -70,32 +73,41 @@ double Network::LargestJitter() const {
   return jitter;
 }
 
+void Network::Reserve(Index l, Index rows, LayerTape* tape) const {
+  const GpLayer& layer = model_->layers[l];
+  const Index inputs = layer.inputs();
+  const Index outputs = layer.outputs();
+  tape->input.Resize(rows, inputs);
+  tape->d_input.Resize(rows, inputs);
+  tape->latent_var.resize(rows, outputs);
+  tape->m.resize(rows);
+  tape->v.resize(rows);
+  tape->functions.resize(outputs);
+  for (Index d = 0; d < outputs; ++d) {
+    AlignedBuffer& memory = tape->functions[d];
+    const auto needed = static_cast<std::size_t>(projections_[l][d]->TapeSize(rows));
+    if (memory.size() < needed) memory.resize(needed);
+  }
+}
+
 void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTape* tape,
                       Moments* out) const {
   const GpLayer& layer = model_->layers[l];
   const Index rows = below.rows();
   const Index outputs = layer.outputs();
+  Reserve(l, rows, tape);
   Moments& input = tape->input;
   if (layer.skip) {
-    input.mean.resize(rows, below.cols() + raw.cols());
-    input.var.resize(rows, below.cols() + raw.cols());
     input.mean << below.mean, raw.mean;
     input.var << below.var, raw.var;
   } else {
     input = below;
   }
-  out->mean.resize(rows, outputs);
-  out->var.resize(rows, outputs);
-  tape->latent_var.resize(rows, outputs);
-  tape->functions.resize(outputs);
-  tape->m.resize(rows);
-  tape->v.resize(rows);
+  out->Resize(rows, outputs);
   for (Index d = 0; d < outputs; ++d) {
     const Projection& projection = *projections_[l][d];
-    AlignedBuffer& memory = tape->functions[d];
-    const auto needed = static_cast<std::size_t>(projection.TapeSize(rows));
-    if (memory.size() < needed) memory.resize(needed);
-    projection.Forward(input.mean, input.var, memory.data(), tape->m.data(), tape->v.data());
+    projection.Forward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
+                       tape->v.data());
     out->mean.col(d) = tape->m;
     tape->latent_var.col(d) = tape->v;
   }
@@ -111,7 +123,7 @@ void Network::Backward(Index l, const Moments& d_out, LayerTape* tape, Sums* sum
   const Moments& input = tape->input;
   const Index rows = input.rows();
   if (layer.noise_variance.size() > 0) sums->noise[l] += d_out.var.colwise().sum().transpose();
-  Moments d_input;
+  Moments& d_input = tape->d_input;
   if (d_below != nullptr) d_input.SetZero(rows, input.cols());
   for (Index d = 0; d < layer.outputs(); ++d) {
     tape->m = d_out.mean.col(d);

@@ -22,6 +22,7 @@ class Network {
     Matrix latent_var;                     // [rows, outputs], before clamping and noise
     std::vector<AlignedBuffer> functions;  // the projections' tapes
     Vector m, v;                           // of one function; scratch
+    Moments d_input;                       // scratch of Backward
   };
 
   // Sums over rows, from which Finish makes the gradient. They add up, so tiles can be summed in
@@ -40,12 +41,16 @@ class Network {
                const ThreadPool& pool);
 
   const DeepGp& model() const { return *model_; }
+  bool uncertain_inputs() const { return uncertain_inputs_; }
   // The GPs' own share of the energy, summed over functions and layers.
   double FactorEnergy() const;
   // The largest jitter that a kernel matrix needed.
   double LargestJitter() const;
   const PreparedGp& prepared(Index layer, Index function) const { return gps_[layer][function]; }
 
+  // Gives a tape the memory for a tile of that many rows. Forward does it too; beforehand it serves
+  // tapes that must not allocate later.
+  void Reserve(Index layer, Index rows, LayerTape* tape) const;
   // below [rows, .]: the raw inputs for layer 0, else the hidden units of the layer below, to which
   // `raw` is appended where the layer has skip links. out [rows, outputs]: moments of the layer's
   // outputs with its noise (none in the last layer).
@@ -64,8 +69,10 @@ class Network {
  private:
   const DeepGp* model_ = nullptr;
   Cavity cavity_;
+  bool uncertain_inputs_ = false;
   std::vector<std::vector<PreparedGp>> gps_;
   std::vector<std::vector<std::unique_ptr<Projection>>> projections_;
+  std::vector<std::vector<Vector>> mean_weights_;
   std::vector<std::pair<Index, Index>> flat_;  // all (layer, function), for the threads
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/aligned.h"
 #include "fathom/base/types.h"
 
 namespace fathom {
@@ -33,11 +34,15 @@ class Kernel {
   // that change over a distance of `lengthscale`.
   virtual Vector InitialParameters(Index input_dim, double lengthscale) const = 0;
 
-  // K = k(Z, Z) [M, M].
-  virtual void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const = 0;
+  // K = k(Z, Z) [M, M]. `scratch` is memory of the caller, kept for the next call: training steps
+  // allocate nothing.
+  virtual void Gram(const Vector& theta, const Matrix& Z, Matrix* K,
+                    AlignedBuffer* scratch) const = 0;
   // Adds to *d_theta and *dZ.  dK is symmetric.
   virtual void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                            Vector* d_theta, Matrix* dZ) const = 0;
+                            Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const = 0;
+  // The same where one call is no matter.
+  void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const;
 
   virtual std::unique_ptr<Projection> NewProjection() const = 0;
 };

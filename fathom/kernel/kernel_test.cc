@@ -198,12 +198,13 @@ TEST_P(EveryKernel, GramBackward) {
     kernel_->Gram(f.theta, f.Z, &K);
     Vector d_theta = Vector::Zero(parameters);
     Matrix dZ = Matrix::Zero(M, D);
-    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ);
+    AlignedBuffer scratch;
+    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ, &scratch);
     Vector gradient(point.size());
     gradient << d_theta, Eigen::Map<const Vector>(dZ.data(), dZ.size());
     ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
     // It adds.
-    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ);
+    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ, &scratch);
     EXPECT_NEAR(d_theta[0], 2 * gradient[0], 1e-12);
     EXPECT_NEAR(dZ(0, 0), 2 * gradient[parameters], 1e-12);
   }

@@ -96,7 +96,8 @@ Vector LinearArd::InitialParameters(Index input_dim, double lengthscale) const {
   return Vector::Constant(input_dim, 1 / (lengthscale * lengthscale));
 }
 
-void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
+void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K,
+                     AlignedBuffer* /*scratch*/) const {
   FATHOM_CHECK(theta.size() == Z.cols());
   // The product of a matrix with its own transpose is symmetric to the last bit.
   const Matrix scaled = Z * theta.cwiseSqrt().asDiagonal();
@@ -104,7 +105,8 @@ void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
 }
 
 void LinearArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& /*K*/,
-                             const Matrix& dK, Vector* d_theta, Matrix* dZ) const {
+                             const Matrix& dK, Vector* d_theta, Matrix* dZ,
+                             AlignedBuffer* /*scratch*/) const {
   const Matrix pull = dK * Z;
   *d_theta += Z.cwiseProduct(pull).colwise().sum().transpose();
   *dZ += 2 * pull * theta.asDiagonal();

@@ -21,9 +21,10 @@ class LinearArd : public Kernel {
   std::vector<Block> Blocks(Index input_dim) const override;
   // k(x, x) = 1 for an x at distance `lengthscale` from the origin.
   Vector InitialParameters(Index input_dim, double lengthscale) const override;
-  void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
+  using Kernel::Gram;
+  void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ) const override;
+                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 };
 

@@ -56,6 +56,7 @@ class UncertainRows {
   void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
 
  private:
+  Index padded_ = 0;         // M rounded up
   Index pairs_ = 0;          // M(M+1)/2 rounded up
   AlignedBuffer z_;          // [D, padded]
   AlignedBuffer midpoints_;  // [D, pairs]
@@ -80,6 +81,11 @@ class SeArdProjection : public Projection {
   void Finish(const double* sums, LatentFunctionGradient gradient) const override;
 
  private:
+  struct TapeParts {
+    double *certain, *uncertain;
+  };
+  TapeParts Split(Index rows, double* tape) const;
+
   bool uncertain_ = false;
   se_ard::Shape shape_;
   se_ard::CertainRows certain_rows_;

@@ -19,7 +19,9 @@ struct Tape {
         inverse(row_sums + PaddedSize(rows * (2 * shape.D + 1))),
         offset(inverse + PaddedSize(rows * shape.D)),
         prefactor2(offset + PaddedSize(rows)),
-        m(prefactor2 + PaddedSize(rows)) {}
+        m(prefactor2 + PaddedSize(rows)),
+        t(m + PaddedSize(rows)),
+        rho(t + shape.padded) {}
   double* psi2;        // [rows, pairs]  the exponential alone; see se_ard_loops.h
   double* psi1;        // [rows, padded]
   double* features;    // [rows, 2D+1]  in the backward pass: the coefficients of the pair sums
@@ -28,6 +30,8 @@ struct Tape {
   double* offset;      // [rows]  log of psi1's prefactor
   double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
   double* m;           // [rows]  psi1 a
+  double* t;           // [padded]  of one row, in the backward pass: dF/d log psi1
+  double* rho;         // [padded]  the same: dF/d psi1, before a's share
 };
 
 struct Sums {
@@ -50,6 +54,7 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) 
   const Index M = shape.M;
   const Index D = shape.D;
   pairs_ = PaddedSize(M * (M + 1) / 2);
+  padded_ = shape.padded;
   z_.assign(static_cast<std::size_t>(D * shape.padded), 0.0);
   midpoints_.assign(static_cast<std::size_t>(D * pairs_), 0.0);
   decay_.assign(static_cast<std::size_t>(pairs_), 0.0);
@@ -57,12 +62,15 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) 
   for (Index q = 0; q < D; ++q) {
     for (Index i = 0; i < M; ++i) z_[q * shape.padded + i] = function.Z(i, q);
   }
-  const Matrix scaled = function.Z * shape.l.cwiseInverse().asDiagonal();
   Index p = 0;
   for (Index i = 0; i < M; ++i) {
     for (Index j = 0; j <= i; ++j, ++p) {
-      decay_[p] = shape.variance * shape.variance *
-                  std::exp(-0.25 * (scaled.row(i) - scaled.row(j)).squaredNorm());
+      double distance = 0;
+      for (Index q = 0; q < D; ++q) {
+        const double difference = (function.Z(i, q) - function.Z(j, q)) / shape.l[q];
+        distance += difference * difference;
+      }
+      decay_[p] = shape.variance * shape.variance * std::exp(-0.25 * distance);
       weights_[p] = decay_[p] * (i == j ? 1 : 2) * (shape.a[i] * shape.a[j] - function.S(i, j));
       for (Index q = 0; q < D; ++q)
         midpoints_[q * pairs_ + p] = 0.5 * (function.Z(i, q) + function.Z(j, q));
@@ -73,7 +81,7 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) 
 }
 
 Index UncertainRows::TapeSize(Index rows) const {
-  return PaddedSize(rows * tape_per_row_ + 6 * kSimdPadding);
+  return PaddedSize(rows * tape_per_row_ + 6 * kSimdPadding) + 2 * padded_;
 }
 
 Index UncertainRows::SumsSize() const { return PaddedSize(sums_size_); }
@@ -131,8 +139,8 @@ void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, c
   const Index D = shape.D;
   const bool linear = shape.w.size() > 0;
   MapVector a_sum(sums.a, shape.M);
-  Vector t(shape.M);    // dF/d log psi1
-  Vector rho(shape.M);  // of the slope's direction, only with a linear mean
+  MapVector t(tape.t, shape.M);
+  MapVector rho(tape.rho, shape.M);
   for (Index n = 0; n < rows; ++n) {
     const double g = d_v[n];
     const double g_mean = d_m[n] - 2 * tape.m[n] * g;
@@ -202,9 +210,10 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
   const Index D = shape.D;
   gradient->a += ConstMapVector(sums.a, shape.M);
   gradient->theta[0] += sums.log_variance[0] / shape.variance;
-  Vector d_log_l = ConstMapVector(sums.log_l, D);
-  for (Index q = 0; q < D; ++q)
+  for (Index q = 0; q < D; ++q) {
     gradient->Z.col(q) += ConstMapVector(sums.z + q * shape.padded, shape.M);
+    gradient->theta[1 + q] += sums.log_l[q] / shape.l[q];
+  }
   Index p = 0;
   for (Index i = 0; i < shape.M; ++i) {
     for (Index j = 0; j <= i; ++j, ++p) {
@@ -219,7 +228,7 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
       for (Index q = 0; q < D; ++q) {
         const double difference = z_[q * shape.padded + i] - z_[q * shape.padded + j];
         const double scaled = difference / (2 * shape.l[q] * shape.l[q]);
-        d_log_l[q] += share * difference * scaled;
+        gradient->theta[1 + q] += share * difference * scaled / shape.l[q];
         const double d_midpoint =
             weights_[p] * (sums.pair[(2 * q + 1) * pairs_ + p] -
                            midpoints_[q * pairs_ + p] * sums.pair[(2 * q + 2) * pairs_ + p]);
@@ -228,7 +237,6 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
       }
     }
   }
-  gradient->theta.tail(D).array() += d_log_l.array() / shape.l.array();
 }
 
 }  // namespace fathom::se_ard

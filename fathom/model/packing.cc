@@ -53,9 +53,12 @@ Vector Pack(const DeepGp& model, const Packing& packing) {
   return out;
 }
 
-void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model) {
+namespace {
+
+void UnpackTo(const std::vector<ParameterArray>& arrays, const Vector& unconstrained,
+              const Packing& packing, DeepGp* model) {
   Index k = 0;
-  ForEachNumber(Parameters(model), [&](const ParameterArray& array, Index i, bool logarithmic) {
+  ForEachNumber(arrays, [&](const ParameterArray& array, Index i, bool logarithmic) {
     const double value = unconstrained[k++];
     array.data[i] = logarithmic
                         ? FloorOf(array, packing) + std::exp(std::clamp(value, -kMaxLog, kMaxLog))
@@ -65,18 +68,38 @@ void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model) 
   SpreadShared(model);
 }
 
-void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient,
-                  Vector* unconstrained) {
+void PackSlopes(const std::vector<ParameterArray>& values,
+                const std::vector<ParameterArray>& slopes, const Packing& packing, DeepGp* gradient,
+                Vector* unconstrained) {
   GatherShared(gradient);
-  // Parameters() needs a writable model; nothing is written through these arrays.
-  const std::vector<ParameterArray> values = Parameters(const_cast<DeepGp*>(&model));  // NOLINT
-  const std::vector<ParameterArray> slopes = Parameters(gradient);
   Index k = 0;
   ForEachNumber(values, [&](const ParameterArray& array, Index i, bool logarithmic) {
     const double slope = slopes[&array - values.data()].data[i];
     (*unconstrained)[k++] = logarithmic ? slope * (array.data[i] - FloorOf(array, packing)) : slope;
   });
   FATHOM_CHECK(k == unconstrained->size());
+}
+
+}  // namespace
+
+void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model) {
+  UnpackTo(Parameters(model), unconstrained, packing, model);
+}
+
+void Unpack(const Vector& unconstrained, const Packing& packing, ListedModel* model) {
+  UnpackTo(model->parameters, unconstrained, packing, &model->model);
+}
+
+void PackGradient(const DeepGp& model, const Packing& packing, DeepGp* gradient,
+                  Vector* unconstrained) {
+  // Parameters() needs a writable model; nothing is written through these arrays.
+  PackSlopes(Parameters(const_cast<DeepGp*>(&model)), Parameters(gradient), packing,  // NOLINT
+             gradient, unconstrained);
+}
+
+void PackGradient(const ListedModel& model, const Packing& packing, ListedModel* gradient,
+                  Vector* unconstrained) {
+  PackSlopes(model.parameters, gradient->parameters, packing, &gradient->model, unconstrained);
 }
 
 }  // namespace fathom

@@ -8,11 +8,12 @@ namespace fathom {
 namespace {
 
 // L^-1 of K with its diagonal raised; the jitter that did it.
-double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse) {
+double FactorGram(const Matrix& K, double jitter, WhitenedTape* memory, Matrix* L_inverse) {
+  Matrix* const L = &memory->scratch1;
   for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
-    *scratch = K;
-    AddJitter(tried, scratch);
-    if (CholeskyWithInverse(scratch, L_inverse)) return tried;
+    *L = K;
+    AddJitter(tried, L);
+    if (CholeskyWithInverse(L, L_inverse, &memory->scratch2)) return tried;
   }
   throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
 }
@@ -25,7 +26,7 @@ Conditioned PhiOnly(Index M, double d_phi) {
 }
 
 void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, PreparedGp* out) {
-  out->jitter = FactorGram(out->K, jitter, &out->whitened.scratch1, &out->L_inverse);
+  out->jitter = FactorGram(out->K, jitter, &out->whitened, &out->L_inverse);
   Condition(q, out->L_inverse, cavity.scale(), &out->whitened, &out->cavity);
   out->energy = cavity.alpha == 0 ? NegativeKl(q) : FactorEnergy(q, out->whitened);
 }
@@ -46,7 +47,7 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared,
   if (cavity.alpha == 0) {
     NegativeKlBackward(q, d_q);
   } else {
-    FactorEnergyBackward(q, prepared->whitened, d_q);
+    FactorEnergyBackward(q, &prepared->whitened, d_q);
   }
   ConditionBackward(q, prepared->L_inverse, prepared->d_cavity, &prepared->whitened, d_q,
                     &prepared->dK);
@@ -88,7 +89,7 @@ void SparseGp::SetZero() {
 }
 
 void Prepare(const SparseGp& gp, const Cavity& cavity, double jitter, PreparedGp* out) {
-  gp.kernel->Gram(gp.theta, gp.Z, &out->K);
+  gp.kernel->Gram(gp.theta, gp.Z, &out->K, &out->kernel_scratch);
   std::visit([&](const auto& q) { PrepareForm(q, cavity, jitter, out); }, gp.posterior);
 }
 
@@ -100,7 +101,8 @@ void PrepareBackward(const SparseGp& gp, const Cavity& cavity, PreparedGp* prepa
         BackwardForm(q, cavity, prepared, &std::get<Form>(d_gp->posterior));
       },
       gp.posterior);
-  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, &d_gp->theta, &d_gp->Z);
+  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, &d_gp->theta, &d_gp->Z,
+                          &prepared->kernel_scratch);
 }
 
 Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {

@@ -59,6 +59,7 @@ struct PreparedGp {
 
   Conditioned d_cavity;  // for the backward pass: what came back from the rows
   Matrix dK;
+  AlignedBuffer kernel_scratch;
 };
 
 // `jitter` is the first one tried. Throws NumericalError if the numbers are not finite.

@@ -21,7 +21,7 @@ void Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, W
   TransposeTimesSelf(&W);
   W *= 1 - beta;
   W.diagonal().array() += beta;
-  if (!CholeskyWithInverse(&W, &W_inverse))
+  if (!CholeskyWithInverse(&W, &W_inverse, &tape->scratch3))
     throw NumericalError("the posterior of a latent function is not finite");
   tape->log_det_W = LogDeterminant(W);
   TransposeTimesSelf(&W_inverse);
@@ -29,7 +29,8 @@ void Condition(const Whitened& whitened, const Matrix& L_inverse, double beta, W
   tape->V.resize(M, M);
   tape->Q.noalias() = Delta * W_inverse;
   tape->V.noalias() = tape->Q * Delta.transpose();
-  tape->m.noalias() = whitened.mu - (1 - beta) * (tape->V * whitened.mu);
+  tape->m = whitened.mu;
+  tape->m.noalias() -= (1 - beta) * tape->V * whitened.mu;
   out->a.noalias() = L_inverse.transpose() * tape->m;
   Matrix& I_V = tape->scratch1;
   I_V = -tape->V;
@@ -48,7 +49,8 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
   const double beta = tape->beta;
   // Through a = L^-T m and S = L^-T (I - V) L^-1:
   //   L'dL = -(m dm' + 2 (I - V) H),   H = L^-1 dS L^-T = -dV.
-  const Vector dm = L_inverse * d_conditioned.a;
+  Vector& dm = tape->dm;
+  dm.noalias() = L_inverse * d_conditioned.a;
   Matrix& H = tape->scratch1;
   Matrix& VH = tape->scratch2;
   Matrix& dDelta = tape->scratch3;
@@ -64,9 +66,13 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
   // V = Delta W^-1 Delta':  dDelta = 2 (I - (1 - beta) V) dV Q, where dV has a share of m = mu - (1 - beta) V mu.
   VH = 2 * ((1 - beta) * VH - H);
   dDelta.noalias() = VH * tape->Q;
-  const Vector shrunk_dm = dm - (1 - beta) * (tape->V * dm);
-  const Vector Q_mu = (1 - beta) * (tape->Q.transpose() * whitened.mu);
-  const Vector Q_dm = (1 - beta) * (tape->Q.transpose() * dm);
+  Vector& shrunk_dm = tape->shrunk_dm;
+  Vector& Q_mu = tape->Q_mu;
+  Vector& Q_dm = tape->Q_dm;
+  shrunk_dm = dm;
+  shrunk_dm.noalias() -= (1 - beta) * tape->V * dm;
+  Q_mu.noalias() = (1 - beta) * tape->Q.transpose() * whitened.mu;
+  Q_dm.noalias() = (1 - beta) * tape->Q.transpose() * dm;
   for (Index i = 0; i < M; ++i) {
     d_whitened->Delta.row(i).head(i + 1) += dDelta.row(i).head(i + 1) -
                                             shrunk_dm[i] * Q_mu.head(i + 1).transpose() -
@@ -80,15 +86,15 @@ double FactorEnergy(const Whitened& whitened, const WhitenedTape& tape) {
          0.5 * tape.m.dot(whitened.mu);
 }
 
-void FactorEnergyBackward(const Whitened& whitened, const WhitenedTape& tape,
-                          Whitened* d_whitened) {
-  const Vector Q_mu = (1 - tape.beta) * (tape.Q.transpose() * whitened.mu);
+void FactorEnergyBackward(const Whitened& whitened, WhitenedTape* tape, Whitened* d_whitened) {
+  Vector& Q_mu = tape->Q_mu;
+  Q_mu.noalias() = (1 - tape->beta) * tape->Q.transpose() * whitened.mu;
   for (Index i = 0; i < Q_mu.size(); ++i) {
     d_whitened->Delta.row(i).head(i + 1) +=
-        tape.m[i] * Q_mu.head(i + 1).transpose() - tape.Q.row(i).head(i + 1);
+        tape->m[i] * Q_mu.head(i + 1).transpose() - tape->Q.row(i).head(i + 1);
     d_whitened->Delta(i, i) += 1 / whitened.Delta(i, i);
   }
-  d_whitened->mu -= tape.m;
+  d_whitened->mu -= tape->m;
 }
 
 double NegativeKl(const Whitened& whitened) {

@@ -30,8 +30,8 @@ class Batches {
         order_.resize(rows_);
         std::iota(order_.begin(), order_.end(), Index{0});
       } else {
-        order_ =
-            RandomStream(seed_, kStreams + static_cast<std::uint64_t>(epoch)).Permutation(rows_);
+        RandomStream stream(seed_, kStreams + static_cast<std::uint64_t>(epoch));
+        stream.Permutation(rows_, &order_);
       }
       epoch_ = epoch;
     }
