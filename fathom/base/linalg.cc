@@ -91,8 +91,9 @@ bool CholeskyWithInverseHalves(Block A, Block L_inverse, Matrix* scratch) {
     return false;
   }
   moved.noalias() = L21 * L_inverse.topLeftCorner(top, top);
-  L_inverse.bottomLeftCorner(rest, top).noalias() =
-      -(L_inverse.bottomRightCorner(rest, rest) * moved);
+  // From zero, since a minus sign before the product would cost a temporary.
+  L_inverse.bottomLeftCorner(rest, top).noalias() -=
+      L_inverse.bottomRightCorner(rest, rest) * moved;
   return true;
 }
 
