@@ -34,6 +34,15 @@ class Warning {
   bool given_ = false;
 };
 
+// A log that took the place of the table or of the model would be a bad surprise.
+void CheckLog(const std::string& log, const std::vector<std::string>& others) {
+  std::error_code ignored;
+  for (const std::string& other : others) {
+    if (log == other || std::filesystem::equivalent(log, other, ignored))
+      ThrowError("--log: ", log, " is used for something else; name another file");
+  }
+}
+
 std::string HowToGoOn(const TrainingOptions& options) {
   if (std::filesystem::exists(CheckpointPath(options.output)))
     return "'fathom resume " + options.output + "' goes on from here";
@@ -65,6 +74,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
   control.on_checkpoint_failure = std::ref(checkpoint_lost);
   std::unique_ptr<MetricsLog> log;
   if (!options.log.empty()) {
+    CheckLog(options.log, {dataset.source, options.output, control.checkpoint});
     log = std::make_unique<MetricsLog>(options.log, dataset.target_names, first_step);
     control.on_epoch = [&](const EpochMetrics& metrics) {
       if (!log_lost.given() && !log->Write(metrics)) log_lost(log->problem());
