@@ -169,7 +169,7 @@ TEST(Minimize, ARunContinuedBeforeAFailureRecoversToTheSameBits) {
   MinimizeState whole(Vector::Zero(2));
   Minimize(objective, options, nullptr, &whole);
   ASSERT_GE(whole.recoveries, 1);
-  for (Index stop = 1; stop < 60; stop += 7) {
+  for (Index stop = 1; stop < 60; ++stop) {
     MinimizeState state(Vector::Zero(2));
     Minimize(
         objective, options,
