@@ -30,7 +30,7 @@ struct FitOptions {
   DataOptions data;
   TrainingOptions training;
   std::string hidden, inducing, time_budget;
-  std::string start = "principal", form = "whitened";
+  std::string start = "principal", form = "whitened", precision = "double";
   Recipe recipe;
 };
 
@@ -43,6 +43,7 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   options->inducing = JoinCounts(architecture.inducing);
   options->start = ToJson(recipe.start.start).get<std::string>();
   options->form = architecture.site_form ? "sites" : "whitened";
+  options->precision = ToJson(recipe.precision).get<std::string>();
   const auto add = [app](const char* name, auto* value, const char* type, const char* text) {
     return app->add_option(name, *value, text)->type_name(type)->capture_default_str();
   };
@@ -75,6 +76,9 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   add("--form", &options->form, "whitened|sites",
       "How the posterior is written while it is optimised; 'sites' implies --start paper")
       ->check(OneOf({"whitened", "sites"}));
+  add("--precision", &options->precision, "double|mixed",
+      "Of the exponentials of the upper layers; mixed is faster and less exact")
+      ->check(OneOf({"double", "mixed"}));
 }
 
 // The values that CLI11 could not put into the recipe by itself.
@@ -88,6 +92,7 @@ void FinishRecipe(const CLI::App& app, FitOptions* options) {
   recipe.architecture.site_form = options->form == "sites";
   if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
   FromJson(options->start, "--start", &recipe.start.start);
+  FromJson(options->precision, "--precision", &recipe.precision);
   CheckRecipe(recipe);
 }
 

@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
+#include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
@@ -32,6 +34,7 @@ struct PredictCommandOptions {
   std::string quantiles = "0.025,0.975";
   PredictOptions predict;
   int threads = 0;
+  std::string precision = "double";
   Index chunk = 4096;
 };
 
@@ -157,7 +160,9 @@ class CsvPieces {
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
   if (options.output != "-") CheckOutput(options.output, {options.model, options.test});
-  const ModelPredictor predictor(LoadModel(options.model), options.threads);
+  Precision precision = Precision::kDouble;
+  FromJson(options.precision, "--precision", &precision);
+  const ModelPredictor predictor(LoadModel(options.model), options.threads, precision);
   const Model& model = predictor.model();
   const Table table = ReadForModel(options.test, model, options.threads);
 
@@ -205,6 +210,11 @@ Command AddPredict(CLI::App* program) {
                 "Predict the function without the noise of an observation");
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
+  app->add_option("--precision", options->precision,
+                  "Of the exponentials of the upper layers; mixed is faster and less exact")
+      ->check(OneOf({"double", "mixed"}))
+      ->type_name("double|mixed")
+      ->capture_default_str();
   app->add_option("--chunk", options->chunk,
                   "Rows predicted at a time, which bounds the memory; changes no result")
       ->check(InRange(1, 100'000'000))

@@ -122,7 +122,7 @@ PsiCall CallProjection(const KernelParameters& kernel, const Matrix& Z, const Ve
   const Vector& theta = kernel.theta;
   const auto projection = kernel.kernel->NewProjection();
   const Vector no_mean;
-  projection->Prepare({theta, Z, a, S, no_mean}, true);
+  projection->Prepare({theta, Z, a, S, no_mean}, {.uncertain = true});
   AlignedBuffer tape(projection->TapeSize(x.rows()));
   AlignedBuffer sums(projection->SumsSize(), 0.0);
   PsiCall out;
@@ -492,7 +492,7 @@ void CheckEnergy(const Json& test, Comparison* compare) {
 
   // Moments of every layer under the cavities.
   Network network;
-  network.Prepare(model, {alpha, N}, false, pool);
+  network.Prepare(model, {alpha, N}, {}, pool);
   Moments below = x;
   for (Index l = 0; l < model.num_layers(); ++l) {
     Network::LayerTape tape;

@@ -68,7 +68,9 @@ class Training {
         control_(control),
         pool_(run_.model.recipe.threads),
         energy_(run_.model.network, x, y,
-                {.alpha = run_.model.recipe.alpha, .noise_floor = run_.model.recipe.noise_floor},
+                {.alpha = run_.model.recipe.alpha,
+                 .noise_floor = run_.model.recipe.noise_floor,
+                 .precision = run_.model.recipe.precision},
                 pool_),
         steps_per_epoch_(StepsPerEpoch(x.rows(), run_.model.recipe.optimizer.batch_size)) {}
 
@@ -176,8 +178,8 @@ Checkpoint StartAgain(Model model, Index steps) {
   return {std::move(model), std::move(state)};
 }
 
-ModelPredictor::ModelPredictor(Model model, int threads)
-    : model_(std::move(model)), pool_(threads), predictor_(model_.network, pool_) {}
+ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
+    : model_(std::move(model)), pool_(threads), predictor_(model_.network, pool_, precision) {}
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
   return Unscale(model_.target_scaler,

@@ -21,6 +21,8 @@ using Json = nlohmann::json;
              Quoted(json.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
+constexpr auto kPrecisions = std::to_array<std::pair<Precision, std::string_view>>(
+    {{Precision::kDouble, "double"}, {Precision::kMixed, "mixed"}});
 constexpr auto kStarts = std::to_array<std::pair<Start, std::string_view>>(
     {{Start::kPrincipal, "principal"}, {Start::kPaper, "paper"}});
 constexpr auto kStopReasons = std::to_array<std::pair<StopReason, std::string_view>>(
@@ -87,6 +89,7 @@ Json ToJson(std::uint64_t value) { return value; }
 Json ToJson(const std::string& value) { return value; }
 Json ToJson(const std::vector<Index>& value) { return value; }
 Json ToJson(const std::vector<std::string>& value) { return value; }
+Json ToJson(Precision value) { return NameOf(kPrecisions, value); }
 Json ToJson(Start value) { return NameOf(kStarts, value); }
 Json ToJson(StopReason value) { return NameOf(kStopReasons, value); }
 
@@ -124,6 +127,10 @@ void FromJson(const Json& json, const std::string& name, std::vector<Index>* val
 void FromJson(const Json& json, const std::string& name, std::vector<std::string>* value) {
   List(json, name, value);
 }
+void FromJson(const Json& json, const std::string& name, Precision* value) {
+  ValueOf(kPrecisions, json, name, value);
+}
+
 void FromJson(const Json& json, const std::string& name, Start* value) {
   ValueOf(kStarts, json, name, value);
 }

@@ -25,6 +25,7 @@ nlohmann::json ToJson(const std::vector<Index>& value);
 nlohmann::json ToJson(const std::vector<std::string>& value);
 nlohmann::json ToJson(Start value);
 nlohmann::json ToJson(StopReason value);
+nlohmann::json ToJson(Precision value);
 
 void FromJson(const nlohmann::json& json, const std::string& name, double* value);
 void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
@@ -36,6 +37,7 @@ void FromJson(const nlohmann::json& json, const std::string& name, std::vector<I
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<std::string>* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Start* value);
 void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Precision* value);
 
 }  // namespace fathom
 

@@ -44,7 +44,7 @@ struct Model {
 // missing cells allowed.
 class ModelPredictor {
  public:
-  explicit ModelPredictor(Model model, int threads = 0);
+  explicit ModelPredictor(Model model, int threads = 0, Precision precision = Precision::kDouble);
 
   const Model& model() const { return model_; }
   // Columns as in model().input_names. Of y in the units of the file (of f with options.latent).

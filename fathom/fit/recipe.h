@@ -17,6 +17,7 @@ struct Recipe {
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
   // steps = 0: as many as DefaultSteps says for the table.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
+  Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it
 };

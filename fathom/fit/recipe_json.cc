@@ -18,9 +18,10 @@ using Json = nlohmann::json;
 // that a new member does not compile until it is listed here.
 template <typename AnyRecipe, typename Visitor>
 void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
-  auto& [architecture, start, alpha, noise_floor, optimizer, seed, threads] = recipe;
+  auto& [architecture, start, alpha, noise_floor, optimizer, precision, seed, threads] = recipe;
   visit("alpha", alpha);
   visit("noise_floor", noise_floor);
+  visit("precision", precision);
   visit("seed", seed);
   visit("threads", threads);
 

@@ -59,7 +59,8 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
                               Workspace* workspace) const {
   const double alpha = options_.alpha;
   Network& network = workspace->network;
-  network.Prepare(model, {alpha, options_.N}, uncertain_inputs_, pool_);
+  network.Prepare(model, {alpha, options_.N},
+                  {.uncertain = uncertain_inputs_, .precision = options_.precision}, pool_);
   const Network::Sums& sums =
       SumLogZ(network, alpha, x_, y_, batch, gradient != nullptr ? Want::kGradient : Want::kValue,
               pool_, &workspace->log_z);

@@ -21,6 +21,7 @@ struct AepOptions {
   // The number of rows that the factor stands for; 0 means the rows of the table.
   double N = 0;
   double noise_floor = 0;
+  Precision precision = Precision::kDouble;
 };
 
 struct EnergyParts {

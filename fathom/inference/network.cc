@@ -25,11 +25,11 @@ void Network::Sums::Add(const Sums& other) {
   likelihood += other.likelihood;
 }
 
-void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
+void Network::Prepare(const DeepGp& model, const Cavity& cavity, const ProjectionOptions& options,
                       const ThreadPool& pool) {
   model_ = &model;
   cavity_ = cavity;
-  uncertain_inputs_ = uncertain_inputs;
+  options_ = options;
   const std::size_t layers = model.layers.size();
   gps_.resize(layers);
   projections_.resize(layers);
@@ -51,8 +51,9 @@ void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_
     if (!projection) projection = gp.kernel->NewProjection();
     Vector& w = mean_weights_[l][d];
     if (layer.mean_weights.size() > 0) w = layer.mean_weights.col(d);
-    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, w},
-                        l > 0 || uncertain_inputs);
+    ProjectionOptions own = options_;
+    own.uncertain = l > 0 || options_.uncertain;
+    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, w}, own);
   };
   pool.Run(static_cast<Index>(flat_.size()), prepare);
 }

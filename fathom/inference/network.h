@@ -35,13 +35,13 @@ class Network {
     void Add(const Sums& other);
   };
 
-  // O(M^3) per function, on all threads. `uncertain_inputs`: whether a raw input may have variance.
+  // O(M^3) per function, on all threads. options.uncertain: whether a raw input may have variance.
   // The model must outlive the network. Throws NumericalError.
-  void Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
+  void Prepare(const DeepGp& model, const Cavity& cavity, const ProjectionOptions& options,
                const ThreadPool& pool);
 
   const DeepGp& model() const { return *model_; }
-  bool uncertain_inputs() const { return uncertain_inputs_; }
+  bool uncertain_inputs() const { return options_.uncertain; }
   // The GPs' own share of the energy, summed over functions and layers.
   double FactorEnergy() const;
   // The largest jitter that a kernel matrix needed.
@@ -69,7 +69,7 @@ class Network {
  private:
   const DeepGp* model_ = nullptr;
   Cavity cavity_;
-  bool uncertain_inputs_ = false;
+  ProjectionOptions options_;
   std::vector<std::vector<PreparedGp>> gps_;
   std::vector<std::vector<std::unique_ptr<Projection>>> projections_;
   std::vector<std::vector<Vector>> mean_weights_;

@@ -46,14 +46,19 @@ void SampleInPlace(std::vector<RandomStream>* streams, Moments* hidden) {
 
 }  // namespace
 
-Predictor::Predictor(DeepGp model, const ThreadPool& pool) : model_(std::move(model)), pool_(pool) {
-  network_.Prepare(model_, Cavity::Posterior(), false, pool_);
+Predictor::Predictor(DeepGp model, const ThreadPool& pool, Precision precision)
+    : model_(std::move(model)), pool_(pool), precision_(precision) {
+  network_.Prepare(model_, Cavity::Posterior(), {.backward = false, .precision = precision_},
+                   pool_);
 }
 
 const Network& Predictor::NetworkFor(const Moments& x) const {
   if ((x.var.array() == 0).all()) return network_;
-  std::call_once(uncertain_once_,
-                 [this] { uncertain_network_.Prepare(model_, Cavity::Posterior(), true, pool_); });
+  std::call_once(uncertain_once_, [this] {
+    uncertain_network_.Prepare(model_, Cavity::Posterior(),
+                               {.uncertain = true, .backward = false, .precision = precision_},
+                               pool_);
+  });
   return uncertain_network_;
 }
 

@@ -25,7 +25,7 @@ struct PredictOptions {
 class Predictor {
  public:
   // Conditions the model once, O(M^3). Keeps a reference to the pool.
-  Predictor(DeepGp model, const ThreadPool& pool);
+  Predictor(DeepGp model, const ThreadPool& pool, Precision precision = Precision::kDouble);
 
   const DeepGp& model() const { return model_; }
   Prediction Predict(const Moments& x, const PredictOptions& options) const;
@@ -38,6 +38,7 @@ class Predictor {
 
   DeepGp model_;
   const ThreadPool& pool_;
+  Precision precision_;
   Network network_;
   // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of pseudo-points in all
   // input dimensions, which a table of 500 certain columns should not pay for.

@@ -69,6 +69,20 @@ struct LatentFunctionGradient {
   Matrix& S;
 };
 
+// Of the exponentials of psi2, which are most of the work. kMixed computes them in single precision
+// and sums in double, in half the time. A variance <aa' - S, psi2> is a difference of large terms
+// where pseudo-points lie close to each other, so that its error is 1e-7 of those terms, not of the
+// variance. Kernels other than se_ard know only kDouble.
+enum class Precision { kDouble, kMixed };
+
+struct ProjectionOptions {
+  // Whether any row may have an input with variance. If not, only certain rows may come and the
+  // buffers are smaller.
+  bool uncertain = false;
+  bool backward = true;  // whether Backward will be called: Forward alone does less
+  Precision precision = Precision::kDouble;
+};
+
 // One latent function made ready for rows. Prepare once per step; then Forward and Backward on
 // tiles of rows, from any number of threads; then Finish once with the sums over all tiles. psi2
 // exists only tile by tile.
@@ -81,9 +95,7 @@ class Projection {
 
   virtual ~Projection() = default;
 
-  // `uncertain`: whether any row may have an input with variance. If false, only certain rows may
-  // come and the buffers are smaller.
-  virtual void Prepare(const LatentFunction& function, bool uncertain) = 0;
+  virtual void Prepare(const LatentFunction& function, const ProjectionOptions& options) = 0;
 
   virtual Index TapeSize(Index rows) const = 0;
   virtual Index SumsSize() const = 0;

@@ -91,7 +91,7 @@ struct Output {
 
 Output Project(const Kernel& kernel, const Function& f, const Moments& x, bool uncertain = true) {
   const std::unique_ptr<Projection> projection = kernel.NewProjection();
-  projection->Prepare(f.View(), uncertain);
+  projection->Prepare(f.View(), {.uncertain = uncertain});
   AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x.rows())));
   Output out{Vector(x.rows()), Vector(x.rows())};
   projection->Forward(x.mean, x.var, tape.data(), out.m.data(), out.v.data());
@@ -317,7 +317,7 @@ class Whole {
 
   Vector Gradient() const {
     const std::unique_ptr<Projection> projection = kernel_->NewProjection();
-    projection->Prepare(f_.View(), true);
+    projection->Prepare(f_.View(), {.uncertain = true});
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x_.rows())));
     AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
     Vector m(x_.rows());
@@ -449,7 +449,7 @@ TEST_P(EveryKernel, SumsOfTilesAddUp) {
   const Vector d_m = RandomVector(6, &stream);
   const Vector d_v = RandomVector(6, &stream);
   const std::unique_ptr<Projection> projection = kernel_->NewProjection();
-  projection->Prepare(f.View(), true);
+  projection->Prepare(f.View(), {.uncertain = true});
   const auto run = [&](Index begin, Index count, AlignedBuffer* sums) {
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(count)));
     Vector m(count);

@@ -17,7 +17,7 @@ using ConstMapMatrix = Eigen::Map<const Matrix>;
 // The sums are G = sum_n d_v (mu mu' + diag(s)) [D, D] and sum_n dF/dc [D].
 class LinearArdProjection : public Projection {
  public:
-  void Prepare(const LatentFunction& function, bool /*uncertain*/) override {
+  void Prepare(const LatentFunction& function, const ProjectionOptions& /*options*/) override {
     FATHOM_CHECK(function.theta.size() == function.Z.cols());
     D_ = function.Z.cols();
     variances_ = function.theta;

@@ -55,8 +55,8 @@ void ScatterAdd(const Projection::Rows& var, bool certain, const double* values,
 
 }  // namespace
 
-void SeArdProjection::Prepare(const LatentFunction& function, bool uncertain) {
-  uncertain_ = uncertain;
+void SeArdProjection::Prepare(const LatentFunction& function, const ProjectionOptions& options) {
+  uncertain_ = options.uncertain;
   shape_.M = function.Z.rows();
   shape_.padded = PaddedSize(shape_.M);
   shape_.D = function.Z.cols();
@@ -66,7 +66,7 @@ void SeArdProjection::Prepare(const LatentFunction& function, bool uncertain) {
   shape_.a = function.a;
   shape_.w = function.w;
   certain_rows_.Prepare(shape_, function);
-  if (uncertain_) uncertain_rows_.Prepare(shape_, function);
+  if (uncertain_) uncertain_rows_.Prepare(shape_, function, options);
 }
 
 Index SeArdProjection::TapeSize(Index rows) const {
