@@ -265,8 +265,9 @@ TEST_F(LongRun, AHundredKillsLoseNothing) {
     EXPECT_FALSE(fs::exists(checkpoint_));
     fs::remove(model_);
   }
-  // Only a kill between two system calls of a commit can leave a file behind.
-  EXPECT_LT(folder_.CountFiles(), 6U);
+  // The table, the model, its checkpoint and log, and two files of this test. Only a kill between
+  // two system calls of a commit can leave a file behind.
+  EXPECT_LE(folder_.CountFiles(), 6U + 2U);
   EXPECT_GT(resumed, 20);
   EXPECT_GT(finished, 2);
 }
