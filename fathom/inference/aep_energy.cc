@@ -1,6 +1,7 @@
 #include "fathom/inference/aep_energy.h"
 
 #include <cmath>
+#include <utility>
 
 #include "fathom/base/error.h"
 
@@ -17,14 +18,17 @@ AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions
     : shape_(std::move(shape)),
       x_(x),
       y_(y),
-      options_(options),
+      options_(std::move(options)),
       pool_(pool),
+      mean_weight_(options_.weights.size() == 0 ? 1 : options_.weights.mean()),
       uncertain_inputs_((x.var.array() != 0).any()),
       num_parameters_(NumUnconstrained(shape_)) {
-  if (options_.N == 0) options_.N = static_cast<double>(x.rows());
+  if (options_.N == 0) options_.N = mean_weight_ * static_cast<double>(x.rows());
   Require(options_.alpha >= 0 && options_.alpha <= options_.N, "alpha",
-          "at least 0 and at most the number of rows", options_.alpha);
+          "at least 0 and at most the number of rows, or the sum of their weights", options_.alpha);
   FATHOM_CHECK(x.rows() == y.rows());
+  FATHOM_CHECK(options_.weights.size() == 0 ||
+               (options_.weights.size() == x.rows() && options_.weights.minCoeff() > 0));
   shape_.likelihood->CheckTargets(shape_.outputs(), y);
 }
 
@@ -64,10 +68,11 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
   const double alpha = options_.alpha;
   Network& network = workspace->network;
   network.Prepare(model, {alpha, options_.N}, uncertain_inputs_, pool_);
-  const Network::Sums& sums =
-      SumLogZ(network, alpha, x_, y_, batch, uncertain_inputs_, pool_, &workspace->log_z);
+  const Network::Sums& sums = SumLogZ(network, alpha, x_, y_, options_.weights, batch,
+                                      uncertain_inputs_, pool_, &workspace->log_z);
   // For alpha = 0, log Z is already the limit of log Z / alpha.
-  const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * static_cast<double>(batch.size()));
+  const double scale =
+      options_.N / ((alpha == 0 ? 1 : alpha) * mean_weight_ * static_cast<double>(batch.size()));
   EnergyParts parts;
   parts.factors = network.FactorEnergy();
   parts.sum_log_z = sums.log_z;

@@ -23,10 +23,16 @@ void Observe(const Network& network, double alpha, Index first, Index count, Chu
   d_f->mean.resize(count, f.cols());
   d_f->var.resize(count, f.cols());
   for (Index n = 0; n < count; ++n) {
-    chunk->sums.log_z += model.likelihood->LogZ(
-        model.likelihood_parameters, alpha, model.outputs(), chunk->y.row(first + n).data(),
-        f.mean.row(n).data(), f.var.row(n).data(), d_f->mean.row(n).data(), d_f->var.row(n).data(),
-        chunk->sums.likelihood.data());
+    const double weight = chunk->weights[first + n];
+    chunk->d_likelihood.setZero(chunk->sums.likelihood.size());
+    chunk->sums.log_z +=
+        weight * model.likelihood->LogZ(model.likelihood_parameters, alpha, model.outputs(),
+                                        chunk->y.row(first + n).data(), f.mean.row(n).data(),
+                                        f.var.row(n).data(), d_f->mean.row(n).data(),
+                                        d_f->var.row(n).data(), chunk->d_likelihood.data());
+    d_f->mean.row(n) *= weight;
+    d_f->var.row(n) *= weight;
+    chunk->sums.likelihood += weight * chunk->d_likelihood;
   }
 }
 
@@ -49,15 +55,17 @@ void TileUpAndDown(const Network& network, double alpha, Index first, Index coun
 }
 
 void ChunkUpAndDown(const Network& network, double alpha, const Moments& x, const Matrix& y,
-                    std::span<const Index> rows, Chunk* chunk) {
+                    const Vector& weights, std::span<const Index> rows, Chunk* chunk) {
   const auto count = static_cast<Index>(rows.size());
   chunk->x.mean.resize(count, x.cols());
   chunk->x.var.resize(count, x.cols());
   chunk->y.resize(count, y.cols());
+  chunk->weights.resize(count);
   for (Index n = 0; n < count; ++n) {
     chunk->x.mean.row(n) = x.mean.row(rows[n]);
     chunk->x.var.row(n) = x.var.row(rows[n]);
     chunk->y.row(n) = y.row(rows[n]);
+    chunk->weights[n] = weights.size() == 0 ? 1 : weights[rows[n]];
   }
   network.Forward(0, chunk->x, chunk->x, &chunk->tapes[0], &chunk->hidden);
   chunk->d_hidden.mean.resize(count, chunk->hidden.cols());
@@ -71,8 +79,9 @@ void ChunkUpAndDown(const Network& network, double alpha, const Moments& x, cons
 }  // namespace
 
 const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
-                             const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
-                             const ThreadPool& pool, LogZWorkspace* workspace) {
+                             const Matrix& y, const Vector& weights, std::span<const Index> rows,
+                             bool uncertain_inputs, const ThreadPool& pool,
+                             LogZWorkspace* workspace) {
   const DeepGp& model = network.model();
   FATHOM_CHECK(y.cols() == model.likelihood->NumTargets(model.outputs()) &&
                x.cols() == model.input_dim());
@@ -95,8 +104,8 @@ const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments
     network.ResetSums(&chunk.sums);
     for (Index c = slot; c < chunks; c += slots) {
       const Index begin = c * chunk_rows;
-      ChunkUpAndDown(network, alpha, x, y, rows.subspan(begin, std::min(chunk_rows, count - begin)),
-                     &chunk);
+      ChunkUpAndDown(network, alpha, x, y, weights,
+                     rows.subspan(begin, std::min(chunk_rows, count - begin)), &chunk);
     }
   });
   for (Index slot = 1; slot < slots; ++slot)

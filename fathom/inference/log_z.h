@@ -1,4 +1,4 @@
-// sum_n log Z_n over rows of a table and its gradient, by                            [sum-log-z]
+// sum_n w_n log Z_n over rows of a table and its gradient, by                            [sum-log-z]
 // probabilistic backpropagation.
 //
 // Rows are independent until their gradients are summed, so the work goes chunk by chunk: the first
@@ -24,7 +24,8 @@ struct LogZWorkspace {
   struct Chunk {
     Moments x, hidden, d_hidden;  // of the chunk; hidden is the output of the first layer
     Matrix y;
-    Moments tile_x;                           // of a tile of it
+    Vector weights, d_likelihood;  // of the rows; of the likelihood's parameters, by one row
+    Moments tile_x;                // of a tile of it
     std::vector<Moments> outputs, d_outputs;  // [layer], of a tile
     std::vector<Network::LayerTape> tapes;    // [layer]: the first of the chunk, the rest of a tile
     Network::Sums sums;
@@ -32,10 +33,12 @@ struct LogZWorkspace {
   std::vector<Chunk> slots;
 };
 
-// The sums over rows `rows` of (x, y), log_z among them. They live in the workspace.
+// The sums over rows `rows` of (x, y), log_z among them. A row counts weights[row] times; weights
+// may be empty, then once. They live in the workspace.
 const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
-                             const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
-                             const ThreadPool& pool, LogZWorkspace* workspace);
+                             const Matrix& y, const Vector& weights, std::span<const Index> rows,
+                             bool uncertain_inputs, const ThreadPool& pool,
+                             LogZWorkspace* workspace);
 
 }  // namespace fathom
 
