@@ -66,9 +66,6 @@ std::string Short(double value);
 // of `inputs`. Leaves everything as it was.
 void CheckOutput(const std::string& path, const std::vector<std::string>& inputs);
 
-// The columns of a table that the model knows. Throws Error naming the inputs that are missing.
-Table ReadForModel(const std::string& path, const Model& model, int threads);
-
 // Common options, with the same words everywhere.
 CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what);
 void AddThreads(CLI::App* app, int* threads);

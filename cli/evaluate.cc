@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/data_options.h"
 #include "fathom/base/error.h"
 #include "fathom/data/text.h"
 #include "fathom/evaluate/metrics.h"
@@ -21,7 +22,8 @@ constexpr const char* kExample =
     "scores are in the\nunits of the file.";
 
 struct EvaluateOptions {
-  std::string model, test;
+  std::string model;
+  DataOptions data;
   PredictOptions predict;
   int threads = 0;
   bool json = false;
@@ -51,10 +53,11 @@ std::vector<ScoreLine> Lines(const Scores& scores) {
   };
 }
 
-std::string JsonScores(const Scores& scores) {
+std::string JsonScores(const Scores& scores, const std::vector<Note>& notes) {
   nlohmann::ordered_json json;
   for (const ScoreLine& line : Lines(scores)) json[line.key] = ToJson(line.value);
   json["rows"] = scores.rows;
+  json["notes"] = NotesJson(notes);
   return json.dump(2) + "\n";
 }
 
@@ -74,18 +77,20 @@ std::string HumanScores(const Scores& scores) {
 int RunEvaluate(const EvaluateOptions& options) {
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
-  const Table table = ReadForModel(options.test, model, options.threads);
+  const RowsForModel test(options.data, model.schema, options.threads);
+  const Table& table = test.table();
   for (const std::string& target : model.target_names) {
     if (std::count(table.columns.begin(), table.columns.end(), target) == 0) {
       ThrowError(table.source, ": has no target column ", Quoted(target),
                  ", to which predictions could be compared; 'fathom predict' needs none");
     }
   }
-  const Dataset rows = SelectInputs(table, model.input_names, model.target_names);
+  const Dataset rows = test.rows().Read();
+  TellNotes(rows.notes);
   const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
   RequireFinite(prediction, table);
   const Scores scores = Evaluate(prediction, rows.targets);
-  WriteOut(options.json ? JsonScores(scores) : HumanScores(scores));
+  WriteOut(options.json ? JsonScores(scores, rows.notes) : HumanScores(scores));
   return kGood;
 }
 
@@ -99,10 +104,11 @@ Command AddEvaluate(CLI::App* program) {
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()
       ->type_name("");
-  app->add_option("TEST.csv", options->test,
+  app->add_option("TEST.csv", options->data.table,
                   "Table with the model's inputs and target; - is standard input")
       ->required()
       ->type_name("");
+  AddReadingOptions(app, &options->data);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
   app->add_flag("--json", options->json, "Print the scores as one JSON object");

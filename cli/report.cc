@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/data_options.h"
 #include "fathom/data/text.h"
 #include "fathom/fit/describe.h"
 #include "fathom/fit/json_value.h"
@@ -22,6 +23,7 @@ std::string JsonReport(const std::string& path, const Dataset& dataset, const Mo
                                        {"dropped_rows", dataset.dropped_rows},
                                        {"inputs", model.input_names},
                                        {"targets", model.target_names},
+                                       {"notes", NotesJson(dataset.notes)},
                                        {"constant_columns", ConstantColumns(model)},
                                        {"hidden", model.recipe.architecture.hidden},
                                        {"architecture", DescribeNetwork(model.network)},
@@ -40,8 +42,7 @@ std::string HumanReport(const std::string& path, const Dataset& dataset, const M
   const TrainingSummary& summary = model.summary;
   std::ostringstream text;
   text << "rows        " << summary.rows;
-  if (dataset.dropped_rows > 0)
-    text << " (" << dataset.dropped_rows << " without a target left out)";
+  if (dataset.dropped_rows > 0) text << " (" << dataset.dropped_rows << " skipped)";
   const std::vector<std::string> constant = ConstantColumns(model);
   if (!constant.empty())
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/data_options.h"
 #include "cli/metrics_log.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -66,6 +67,7 @@ std::string CheckpointPath(const std::string& model) { return model + ".checkpoi
 
 int Train(const TrainingOptions& options, const Dataset& dataset, Index first_step,
           const std::function<Model(FitControl)>& train) {
+  TellNotes(dataset.notes);
   FitControl control;
   control.checkpoint = CheckpointPath(options.output);
   control.checkpoint_interval = CheckpointInterval(options.checkpoint_every);

@@ -22,6 +22,10 @@ void CheckDataset(const Dataset& dataset) {
   if (dataset.rows() == 0) ThrowError(dataset.source, ": no rows to train on");
   if (dataset.inputs.cols() == 0) ThrowError(dataset.source, ": no input columns");
   if (dataset.targets.cols() == 0) ThrowError(dataset.source, ": no target column");
+  const bool weighted = dataset.weights.size() > 0;
+  if (weighted && !(dataset.weights.size() == dataset.rows() && dataset.weights.allFinite() &&
+                    dataset.weights.minCoeff() > 0))
+    ThrowError(dataset.source, ": the weights must be one positive number for each row");
   if (!dataset.targets.allFinite()) ThrowError(dataset.source, ": a target is not a finite number");
 }
 
@@ -63,12 +67,15 @@ void RequireSameData(const Dataset& dataset, const Model& model) {
 class Training {
  public:
   // Keeps references to x, y and control.
-  Training(const Moments& x, const Matrix& y, Checkpoint run, const FitControl& control)
+  Training(const Moments& x, const Matrix& y, const Vector& weights, Checkpoint run,
+           const FitControl& control)
       : run_(std::move(run)),
         control_(control),
         pool_(run_.model.recipe.threads),
         energy_(run_.model.network, x, y,
-                {.alpha = run_.model.recipe.alpha, .noise_floor = run_.model.recipe.noise_floor},
+                {.alpha = run_.model.recipe.alpha,
+                 .noise_floor = run_.model.recipe.noise_floor,
+                 .weights = weights},
                 pool_),
         steps_per_epoch_(StepsPerEpoch(x.rows(), run_.model.recipe.optimizer.batch_size)) {}
 
@@ -83,7 +90,7 @@ class Training {
     UpdateModel(end);
     const std::vector<Index> rows = ClosingRows(energy_.num_rows(), recipe.seed);
     const EnergyParts closing = energy_.Energy(run_.model.network, rows, nullptr);
-    run_.model.summary.energy_per_row = closing.F / static_cast<double>(energy_.num_rows());
+    run_.model.summary.energy_per_row = closing.F / energy_.N();
     run_.model.summary.largest_jitter = closing.largest_jitter;
     return std::move(run_.model);
   }
@@ -139,20 +146,23 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   Checkpoint run;
   Model& model = run.model;
   model.recipe = recipe;
+  model.schema = dataset.schema.inputs.empty()
+                     ? NumericSchema(dataset.input_names, dataset.target_names)
+                     : dataset.schema;
   model.recipe.start.seed = recipe.seed;
   model.recipe.optimizer.seed = recipe.seed;
   if (recipe.optimizer.steps == 0) model.recipe.optimizer.steps = DefaultSteps(dataset.rows());
   model.data = {Fingerprint(dataset), control.origin};
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
-  model.input_scaler = FitScaler(dataset.inputs.mean);
-  model.target_scaler = FitScaler(dataset.targets);
+  model.input_scaler = FitScaler(dataset.inputs.mean, dataset.weights);
+  model.target_scaler = FitScaler(dataset.targets, dataset.weights);
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
   model.network = Initialize(recipe.architecture, model.recipe.start, x.mean, y.cols());
   run.state = MinimizeState(Pack(model.network, {recipe.noise_floor}));
   run.state.seconds = control.seconds_before + watch.Seconds();
-  return Training(x, y, std::move(run), control).Run();
+  return Training(x, y, dataset.weights, std::move(run), control).Run();
 }
 
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
@@ -163,7 +173,7 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
   checkpoint.state.seconds += control.seconds_before + watch.Seconds();
-  return Training(x, y, std::move(checkpoint), control).Run();
+  return Training(x, y, dataset.weights, std::move(checkpoint), control).Run();
 }
 
 Checkpoint StartAgain(Model model, Index steps) {

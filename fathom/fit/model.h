@@ -34,6 +34,7 @@ struct TrainingData {
 struct Model {
   DeepGp network;
   Scaler input_scaler, target_scaler;
+  Schema schema;  // how a table becomes the columns of the model
   std::vector<std::string> input_names, target_names;
   Recipe recipe;
   TrainingSummary summary;

@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-constexpr int kFormatVersion = 1;
+// Version 1 had no "columns", because all were numbers, and sometimes no "data".
+constexpr int kFormatVersion = 2;
 // A shared layer repeats its pseudo-inputs in memory but not in the file, so that the size of the
 // file does not bound them; 2 GB does.
 constexpr double kMostSharedNumbers = 1 << 28;
@@ -63,6 +64,18 @@ Json DescribeLayer(const GpLayer& layer) {
           {"functions", std::move(functions)}};
 }
 
+Json DescribeSchema(const Schema& schema) {
+  Json inputs = Json::array();
+  for (const InputColumn& input : schema.inputs) {
+    inputs.push_back({{"name", input.name}});
+    if (!input.levels.empty()) inputs.back()["levels"] = ToJson(input.levels);
+  }
+  return {{"inputs", std::move(inputs)},
+          {"targets", ToJson(schema.targets)},
+          {"weights", schema.weights},
+          {"unnamed_columns", schema.unnamed_columns}};
+}
+
 Json Describe(const Model& model) {
   Json layers = Json::array();
   for (const GpLayer& layer : model.network.layers) layers.push_back(DescribeLayer(layer));
@@ -75,6 +88,7 @@ Json Describe(const Model& model) {
           {"layers", std::move(layers)},
           {"inputs", ToJson(model.input_names)},
           {"targets", ToJson(model.target_names)},
+          {"columns", DescribeSchema(model.schema)},
           {"data", {{"fingerprint", model.data.fingerprint}, {"origin", model.data.origin}}},
           {"recipe", RecipeToJson(model.recipe)},
           {"training", std::move(training)}};
@@ -110,6 +124,9 @@ void CheckWhole(const Model& model) {
   CheckScaler(model.input_scaler, "inputs");
   CheckScaler(model.target_scaler, "targets");
   CheckNames(model.input_names, model.target_names);
+  if (model.schema.FeatureNames() != model.input_names ||
+      model.schema.targets != model.target_names)
+    ThrowError("its columns are not those of its inputs and targets");
   const auto require = [](Index size, Index needed, const char* what) {
     if (size != needed) ThrowError("there are ", size, " ", what, " where ", needed, " are needed");
   };
@@ -133,10 +150,15 @@ class Builder {
     Read(description, "jitter", &model.network.jitter);
     Read(description, "inputs", &model.input_names);
     Read(description, "targets", &model.target_names);
+    model.schema = description.contains("columns")
+                       ? ReadSchema(Field(description, "columns", Json::value_t::object))
+                       : NumericSchema(model.input_names, model.target_names);
     UpdateRecipe(Field(description, "recipe", Json::value_t::object), &model.recipe);
-    const Json& data = Field(description, "data", Json::value_t::object);
-    Read(data, "fingerprint", &model.data.fingerprint);
-    Read(data, "origin", &model.data.origin);
+    if (description.contains("data")) {
+      const Json& data = Field(description, "data", Json::value_t::object);
+      Read(data, "fingerprint", &model.data.fingerprint);
+      Read(data, "origin", &model.data.origin);
+    }
     const Json& training = Field(description, "training", Json::value_t::object);
     VisitFields(model.summary,
                 [&](const char* name, auto& value) { Read(training, name, &value); });
@@ -167,7 +189,7 @@ class Builder {
     const std::string& version = Metadata("format_version");
     const bool is_number =
         !version.empty() && version.find_first_not_of("0123456789") == std::string::npos;
-    if (version != std::to_string(kFormatVersion)) {
+    if (version != std::to_string(kFormatVersion) && version != "1") {
       if (is_number && version != "0")
         ThrowError("written by a newer fathom (format ", version.substr(0, 20),
                    "); this one reads format ", kFormatVersion, ": upgrade");
@@ -199,6 +221,21 @@ class Builder {
     FromJson(Field(json, key), key, value);
   }
 
+  static Schema ReadSchema(const Json& json) {
+    Schema schema;
+    for (const Json& entry : Field(json, "inputs", Json::value_t::array)) {
+      InputColumn& input = schema.inputs.emplace_back();
+      Read(entry, "name", &input.name);
+      if (entry.contains("levels")) Read(entry, "levels", &input.levels);
+    }
+    Read(json, "targets", &schema.targets);
+    Read(json, "weights", &schema.weights);
+    Read(json, "unnamed_columns", &schema.unnamed_columns);
+    // Names are made for them, so that a damaged number must not ask for billions.
+    if (schema.unnamed_columns < 0 || schema.unnamed_columns > 100'000'000)
+      ThrowError("its number of unnamed columns is ", schema.unnamed_columns);
+    return schema;
+  }
   Vector TakeVector(const std::string& name, Index size) {
     return fathom::TakeVector(name, size, &content_);
   }
