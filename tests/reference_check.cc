@@ -1,107 +1,20 @@
 #include "tests/reference_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "fathom/base/linalg.h"
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
 #include "fathom/kernel/se_ard_full_layer.h"
 #include "fathom/likelihood/robust_max.h"
+#include "tests/reference_json.h"
 
 namespace fathom {
 namespace {
-
-using Json = nlohmann::json;
-
-class NotSupported : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-Vector ToVector(const Json& json) {
-  Vector v(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) v[i] = json[i].get<double>();
-  return v;
-}
-
-Matrix ToMatrix(const Json& json) {
-  if (json.empty()) return {};
-  Matrix m(json.size(), json[0].size());
-  for (std::size_t i = 0; i < json.size(); ++i) m.row(i) = ToVector(json[i]).transpose();
-  return m;
-}
-
-// Collects what differs by more than tolerance * max(1, max|expected|), the rule of the files.
-class Comparison {
- public:
-  explicit Comparison(double tolerance) : tolerance_(tolerance) {}
-
-  void Expect(const std::string& what, const Matrix& actual, const Matrix& expected) {
-    if (actual.rows() != expected.rows() || actual.cols() != expected.cols()) {
-      text_ << what << " has another shape; ";
-      return;
-    }
-    if (expected.size() == 0) return;
-    const double error = (actual - expected).cwiseAbs().maxCoeff();
-    const double allowed = tolerance_ * std::max(1.0, expected.cwiseAbs().maxCoeff());
-    if (!(error <= allowed))
-      text_ << what << " differs by " << error << " (allowed " << allowed << "); ";
-  }
-  void Expect(const std::string& what, double actual, const Json& expected) {
-    Expect(what, Matrix::Constant(1, 1, actual), Matrix::Constant(1, 1, expected.get<double>()));
-  }
-
-  std::string text() const { return text_.str(); }
-
- private:
-  double tolerance_;
-  std::ostringstream text_;
-};
-
-// A kernel of a file: its kind, and its parameters in the order of theta.
-struct KernelParameters {
-  std::shared_ptr<const Kernel> kernel;
-  Vector theta;
-};
-
-// The numbers of a possibly nested list, row by row.
-void Flatten(const Json& json, std::vector<double>* out) {
-  if (!json.is_array()) {
-    out->push_back(json.get<double>());
-    return;
-  }
-  for (const Json& element : json) Flatten(element, out);
-}
-
-// One vector for all blocks of a kernel; `json` holds them by name, as it does for gradients.
-Vector BlocksOf(const Kernel& kernel, Index input_dim, const Json& json) {
-  std::vector<double> values;
-  for (const Kernel::Block& block : kernel.Blocks(input_dim)) {
-    const std::size_t before = values.size();
-    Flatten(json.at(block.name), &values);
-    if (static_cast<Index>(values.size() - before) != block.size)
-      throw std::runtime_error("kernel parameter " + block.name + " has another size");
-  }
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
-}
-
-KernelParameters KernelOf(const Json& json, Index input_dim) {
-  auto type = json.at("type").get<std::string>();
-  if (type == "spectral_mixture")
-    type.append(":").append(std::to_string(json.at("weights").size()));
-  KernelParameters out;
-  out.kernel = MakeKernel(type);
-  out.theta = BlocksOf(*out.kernel, input_dim, json);
-  return out;
-}
 
 void RequireSeArd(const Kernel& kernel, const std::string& what) {
   if (kernel.Name() != "se_ard") throw NotSupported(what + " with kernel " + kernel.Name());
@@ -539,8 +452,10 @@ std::string CheckCase(const std::string& kind, const Json& test) {
     CheckEnergy(test, &compare);
   } else if (kind == "variational") {
     CheckVariational(test, &compare);
-  } else if (kind == "ep_step" || kind == "fitc") {
-    throw NotSupported("kind " + kind);
+  } else if (kind == "ep_step") {
+    CheckEpStep(test, &compare);
+  } else if (kind == "fitc") {
+    CheckFitc(test, &compare);
   } else {
     throw std::runtime_error("unknown kind " + kind);
   }

@@ -25,10 +25,8 @@ void Network::Sums::Add(const Sums& other) {
   likelihood += other.likelihood;
 }
 
-void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
-                      const ThreadPool& pool) {
+void Network::Attach(const DeepGp& model) {
   model_ = &model;
-  cavity_ = cavity;
   const std::size_t layers = model.layers.size();
   gps_.resize(layers);
   projections_.resize(layers);
@@ -39,17 +37,30 @@ void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_
     projections_[l].resize(outputs);
     for (std::size_t d = 0; d < outputs; ++d) flat_.emplace_back(l, d);
   }
+}
+
+void Network::PrepareProjection(Index l, Index d, const Conditioned& cavity, bool uncertain) {
+  const GpLayer& layer = model_->layers[l];
+  const SparseGp& gp = layer.gps[d];
+  std::unique_ptr<Projection>& projection = projections_[l][d];
+  if (!projection) projection = gp.kernel->NewProjection();
+  const Vector mean_weights =
+      layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
+  projection->Prepare({gp.theta, gp.Z, cavity.a, cavity.S, mean_weights}, uncertain);
+}
+
+void Network::SetCavity(Index l, Index d, const Conditioned& cavity, bool uncertain_inputs) {
+  PrepareProjection(l, d, cavity, l > 0 || uncertain_inputs);
+}
+
+void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
+                      const ThreadPool& pool) {
+  Attach(model);
+  cavity_ = cavity;
   const auto prepare = [&](Index job) {
     const auto [l, d] = flat_[job];
-    const GpLayer& layer = model.layers[l];
-    const SparseGp& gp = layer.gps[d];
-    fathom::Prepare(gp, cavity_, model.jitter, &gps_[l][d]);
-    std::unique_ptr<Projection>& projection = projections_[l][d];
-    if (!projection) projection = gp.kernel->NewProjection();
-    const Vector mean_weights =
-        layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
-    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, mean_weights},
-                        l > 0 || uncertain_inputs);
+    fathom::Prepare(model.layers[l].gps[d], cavity_, model.jitter, &gps_[l][d]);
+    PrepareProjection(l, d, gps_[l][d].cavity, l > 0 || uncertain_inputs);
   };
   pool.Run(static_cast<Index>(flat_.size()), prepare);
 }
@@ -143,6 +154,7 @@ void Network::ResetSums(Sums* sums) const {
     const std::size_t outputs = projections_[l].size();
     sums->functions[l].resize(outputs);
     for (std::size_t d = 0; d < outputs; ++d) {
+      if (!projections_[l][d]) continue;  // attached only, and not passed through
       sums->functions[l][d].assign(static_cast<std::size_t>(projections_[l][d]->SumsSize()), 0.0);
     }
     sums->noise[l].setZero(model_->layers[l].noise_variance.size());
@@ -158,6 +170,11 @@ Index Network::SumsBytes() const {
   return doubles * static_cast<Index>(sizeof(double));
 }
 
+void Network::FinishFunction(Index l, Index d, const Sums& sums,
+                             LatentFunctionGradient gradient) const {
+  projections_[l][d]->Finish(sums.functions[l][d].data(), gradient);
+}
+
 void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) {
   const auto finish = [&](Index job) {
     const auto [l, d] = flat_[job];
@@ -167,8 +184,7 @@ void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, Dee
     Conditioned& d_cavity = prepared.d_cavity;
     d_gp.SetZero();
     d_cavity.SetZero(d_gp.num_inducing());
-    projections_[l][d]->Finish(sums.functions[l][d].data(),
-                               {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    FinishFunction(l, d, sums, {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
     d_gp.theta *= scale;
     d_gp.Z *= scale;
     d_cavity.a *= scale;

@@ -39,6 +39,11 @@ class Network {
   void Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
                const ThreadPool& pool);
 
+  // For inference that gives each row cavities of its own: Attach takes the model's shape, SetCavity
+  // one function's distribution as it is. FactorEnergy, LargestJitter and Finish do not apply then.
+  void Attach(const DeepGp& model);
+  void SetCavity(Index layer, Index function, const Conditioned& cavity, bool uncertain_inputs);
+
   const DeepGp& model() const { return *model_; }
   // The GPs' own share of the energy, summed over functions and layers.
   double FactorEnergy() const;
@@ -57,11 +62,17 @@ class Network {
   void ResetSums(Sums* sums) const;
   Index SumsBytes() const;  // memory of one Sums
 
+  // Adds what the sums stand for in one function: the gradient with respect to its kernel,
+  // pseudo-inputs and cavity.
+  void FinishFunction(Index layer, Index function, const Sums& sums,
+                      LatentFunctionGradient gradient) const;
   // Once per Prepare. Gradient of FactorEnergy() + scale * (what the sums stand for), written to
   // *gradient, a DeepGp of the model's shape.
   void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient);
 
  private:
+  void PrepareProjection(Index layer, Index function, const Conditioned& cavity, bool uncertain);
+
   const DeepGp* model_ = nullptr;
   Cavity cavity_;
   std::vector<std::vector<PreparedGp>> gps_;

@@ -123,6 +123,7 @@ std::vector<ParameterArray> Parameters(DeepGp* model) {
         add_vector(name + ".whitened.mu", ParameterKind::kFree, &whitened.mu);
         add_matrix(name + ".whitened.Delta", ParameterKind::kLowerTriangle, &whitened.Delta);
       }
+      arrays.back().posterior = arrays[arrays.size() - 2].posterior = true;
     }
     if (layer.noise_variance.size() > 0) {
       add_vector(layer_name + ".noise_variance", ParameterKind::kNoise, &layer.noise_variance);

@@ -54,6 +54,7 @@ struct ParameterArray {
   std::vector<Index> shape;
   double* data;
   Index size;
+  bool posterior = false;  // part of a function's posterior, not a hyperparameter
 };
 
 // All parameters in a fixed order. A shared layer lists kernel parameters and pseudo-inputs once,

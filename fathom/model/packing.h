@@ -11,9 +11,10 @@ namespace fathom {
 // distinct values.
 struct Packing {
   double noise_floor = 0;
+  bool with_posterior = true;  // false: kernels, pseudo-inputs and noises alone
 };
 
-Index NumUnconstrained(const DeepGp& model);
+Index NumUnconstrained(const DeepGp& model, const Packing& packing = {});
 Vector Pack(const DeepGp& model, const Packing& packing);
 // Writes the parameters into a model of the same shape.
 void Unpack(const Vector& unconstrained, const Packing& packing, DeepGp* model);

@@ -7,16 +7,6 @@ namespace fathom {
 
 namespace {
 
-// L^-1 of K with its diagonal raised; the jitter that did it.
-double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse) {
-  for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
-    *scratch = K;
-    AddJitter(tried, scratch);
-    if (CholeskyWithInverse(scratch, L_inverse)) return tried;
-  }
-  throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
-}
-
 Conditioned PhiOnly(Index M, double d_phi) {
   Conditioned d;
   d.SetZero(M);
@@ -50,9 +40,8 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared,
   }
   ConditionBackward(q, prepared->L_inverse, prepared->d_cavity, &prepared->whitened, d_q,
                     &prepared->dK);
-  CholeskyBackwardInPlace(prepared->L_inverse, &prepared->dK, &prepared->whitened.scratch1);
-  // AddJitter backward: every diagonal element raised all of them.
-  prepared->dK.diagonal().array() += prepared->jitter * prepared->dK.diagonal().mean();
+  FactorGramBackward(prepared->L_inverse, prepared->jitter, &prepared->dK,
+                     &prepared->whitened.scratch1);
 }
 
 void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Sites* d_q) {
@@ -74,6 +63,22 @@ void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Si
 }  // namespace
 
 void AddJitter(double jitter, Matrix* K) { K->diagonal().array() += jitter * K->diagonal().mean(); }
+
+double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse) {
+  for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
+    *scratch = K;
+    AddJitter(tried, scratch);
+    if (CholeskyWithInverse(scratch, L_inverse)) return tried;
+  }
+  throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
+}
+
+void FactorGramBackward(const Matrix& L_inverse, double jitter, Matrix* phi_argument,
+                        Matrix* scratch) {
+  CholeskyBackwardInPlace(L_inverse, phi_argument, scratch);
+  // AddJitter backward: every diagonal element raised all of them.
+  phi_argument->diagonal().array() += jitter * phi_argument->diagonal().mean();
+}
 
 void SparseGp::SetZero() {
   theta.setZero();

@@ -42,6 +42,12 @@ inline constexpr double kJitter = 1e-6;
 // at z = 0, where a share of the element itself would not help.
 void AddJitter(double jitter, Matrix* K);
 
+// L^-1 of K with its diagonal raised; returns the jitter that did it. Throws NumericalError.
+double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse);
+// From L' dF/dL (see CholeskyBackward), consumed, to dF/dK in its place.
+void FactorGramBackward(const Matrix& L_inverse, double jitter, Matrix* phi_argument,
+                        Matrix* scratch);
+
 // One GP made ready for a step, and the tape of how. O(M^3).
 struct PreparedGp {
   Matrix K;
