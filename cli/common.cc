@@ -20,6 +20,15 @@ namespace fathom::cli {
 
 namespace {
 
+// The whole of `text` as a number.
+template <typename Number>
+bool ParseNumber(std::string_view text, Number* number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
 bool WriteAll(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -29,15 +38,6 @@ bool WriteAll(int descriptor, std::string_view text) {
   }
   return true;
 }
-
-// The whole of `text` as a number.
-template <typename Number>
-bool ParseNumber(std::string_view text, Number* number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-}  // namespace
 
 void WriteOut(std::string_view text) {
   if (WriteAll(STDOUT_FILENO, text)) return;

@@ -27,6 +27,7 @@ struct Command {
 };
 
 Command AddFit(CLI::App* program);
+Command AddResume(CLI::App* program);
 Command AddPredict(CLI::App* program);
 Command AddEvaluate(CLI::App* program);
 Command AddDemo(CLI::App* program);
@@ -37,6 +38,8 @@ struct ClosedPipe : std::exception {};
 // Writes all of `text` to standard output at once. Throws ClosedPipe, or Error if it cannot be
 // written.
 void WriteOut(std::string_view text);
+// All of `text`, over interruptions; false, with errno, if that fails.
+bool WriteAll(int descriptor, std::string_view text);
 // "fathom: <message>" on standard error, on one line whatever the message holds.
 void Complain(const std::string& message);
 

@@ -9,6 +9,7 @@
 #include "fathom/base/error.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
+#include "fathom/fit/fit.h"
 
 namespace fathom::cli {
 
@@ -52,10 +53,11 @@ Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden
   recipe.architecture.hidden = hidden;
   recipe.threads = threads;
   ProgressBar bar;
-  Model model = Fit(dataset, recipe, [&](const Progress& progress, const MinimizeState&) {
+  const auto show = [&](const Progress& progress, const MinimizeState&) {
     bar.Show(progress);
     return true;
-  });
+  };
+  Model model = Fit(dataset, recipe, {.callback = show});
   Contestant contestant{name, std::make_unique<ModelPredictor>(std::move(model), threads), {}};
   contestant.scores = Evaluate(contestant.predictor->Predict(Moments::Certain(test.X)), test.y);
   return contestant;

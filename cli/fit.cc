@@ -1,14 +1,11 @@
-#include <iomanip>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/common.h"
-#include "cli/progress.h"
-#include "fathom/base/error.h"
-#include "fathom/data/csv.h"
-#include "fathom/data/text.h"
-#include "fathom/fit/describe.h"
+#include "cli/data_options.h"
+#include "cli/training.h"
+#include "fathom/base/stopwatch.h"
 #include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
@@ -24,14 +21,16 @@ constexpr const char* kExample =
     "  fathom fit train.csv --target 3 --ignore id -o m.fathom --time-budget 60s\n\n"
     "TRAIN.csv has a header line; every column that is neither a target nor ignored is an input. "
     "Cells that are\nempty or NA are missing: as an input that is fine, a row without its target "
-    "is left out. Ctrl-C ends the\ntraining early and keeps what has been reached.";
+    "is left out.\n\nCtrl-C (or SIGTERM) finishes the step, writes the model as far as it is and "
+    "exits "
+    "with 130 (143); a second one\nends at once. 'fathom resume MODEL' goes on, also after a "
+    "crash: MODEL.checkpoint is written every 30 s and\nremoved when the model is finished.";
 
 struct FitOptions {
-  std::string train, output;
-  std::vector<std::string> targets, ignore;
+  DataOptions data;
+  TrainingOptions training;
   std::string hidden, inducing, time_budget;
   std::string start = "principal", form = "whitened";
-  bool json = false;
   Recipe recipe;
 };
 
@@ -92,84 +91,18 @@ void FinishRecipe(const CLI::App& app, FitOptions* options) {
   CheckRecipe(recipe);
 }
 
-std::string JsonSummary(const FitOptions& options, const Dataset& dataset, const Model& model) {
-  const TrainingSummary& summary = model.summary;
-  const Vector noise = NoiseStd(model);
-  nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
-  for (std::size_t t = 0; t < model.target_names.size(); ++t)
-    noise_std[model.target_names[t]] = ToJson(noise[static_cast<Index>(t)]);
-  const nlohmann::ordered_json json = {{"model", options.output},
-                                       {"rows", summary.rows},
-                                       {"dropped_rows", dataset.dropped_rows},
-                                       {"inputs", model.input_names},
-                                       {"targets", model.target_names},
-                                       {"constant_columns", ConstantColumns(model)},
-                                       {"hidden", model.recipe.architecture.hidden},
-                                       {"architecture", DescribeNetwork(model.network)},
-                                       {"steps", summary.steps},
-                                       {"seconds", ToJson(summary.seconds)},
-                                       {"reason", ToJson(summary.reason)},
-                                       {"message", summary.message},
-                                       {"energy_per_row", ToJson(summary.energy_per_row)},
-                                       {"noise_std", noise_std},
-                                       {"recoveries", summary.recoveries},
-                                       {"largest_jitter", ToJson(summary.largest_jitter)}};
-  return json.dump(2) + "\n";
-}
-
-std::string HumanSummary(const FitOptions& options, const Dataset& dataset, const Model& model) {
-  const TrainingSummary& summary = model.summary;
-  std::ostringstream text;
-  text << "rows        " << summary.rows;
-  if (dataset.dropped_rows > 0)
-    text << " (" << dataset.dropped_rows << " without a target left out)";
-  const std::vector<std::string> constant = ConstantColumns(model);
-  if (!constant.empty())
-    text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
-  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
-  text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
-       << summary.seconds << " s: " << summary.message;
-  if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
-  text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
-  const Vector noise = NoiseStd(model);
-  for (std::size_t t = 0; t < model.target_names.size(); ++t) {
-    text << "noise std   " << Short(noise[static_cast<Index>(t)]) << " of " << model.target_names[t]
-         << "\n";
-  }
-  text << "model       " << options.output << "\n";
-  return text.str();
-}
-
 int RunFit(const CLI::App& app, FitOptions* options) {
+  const Stopwatch watch;
   FinishRecipe(app, options);
-  const std::vector<std::string> targets = SplitLists(options->targets);
-  CheckOutput(options->output, {options->train});
-  const Table table = ReadCsv(
-      options->train, {.threads = options->recipe.threads, .ignore = SplitLists(options->ignore)});
-  const Dataset dataset = MakeDataset(table, targets);
-
-  const Interrupts interrupts;
-  Model model;
-  {
-    ProgressBar bar;
-    model = Fit(dataset, options->recipe, [&](const Progress& progress, const MinimizeState&) {
-      bar.Show(progress);
-      return Interrupts::Caught() == 0;
-    });
-  }
-  if (model.summary.reason == StopReason::kNumericalFailure) {
-    throw NumericalError("training " + model.summary.message +
-                         "; no model was written: try a lower --learning-rate");
-  }
-  SaveModel(model, options->output);
-  const bool interrupted = model.summary.reason == StopReason::kInterrupted;
-  if (interrupted) {
-    Complain("interrupted after step " + std::to_string(model.summary.steps) +
-             "; the model so far is usable and stands in " + options->output);
-  }
-  WriteOut(options->json ? JsonSummary(*options, dataset, model)
-                         : HumanSummary(*options, dataset, model));
-  return interrupted ? 128 + Interrupts::Caught() : kGood;
+  CheckOutput(options->training.output, {options->data.table});
+  const Dataset dataset = ReadData(options->data, options->recipe.threads);
+  return Train(options->training, dataset, 0, [&](FitControl control) {
+    control.seconds_before = watch.Seconds();
+    control.origin = DescribeData(app, options->data.table);
+    // Left by an earlier training, whose place this one takes.
+    std::filesystem::remove(control.checkpoint);
+    return Fit(dataset, options->recipe, control);
+  });
 }
 
 }  // namespace
@@ -178,23 +111,14 @@ Command AddFit(CLI::App* program) {
   CLI::App* app = program->add_subcommand("fit", "Train a model on a table");
   app->footer(kExample);
   const auto options = std::make_shared<FitOptions>();
-  app->add_option("TRAIN.csv", options->train, "Table to learn from; - is standard input")
+  app->add_option("TRAIN.csv", options->data.table, "Table to learn from; - is standard input")
       ->required()
       ->type_name("");
-  app->add_option("--target", options->targets,
-                  "Column to predict, by name or number; repeat it or give a,b for several")
-      ->required()
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  app->add_option("-o,--output", options->output, "File to write the model to")
+  app->add_option("-o,--output", options->training.output, "File to write the model to")
       ->required()
       ->type_name("MODEL");
-  app->add_option("--ignore", options->ignore, "Column to leave out; repeat it or give a,b")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  app->add_flag("--json", options->json, "Print the summary as one JSON object");
+  AddDataOptions(app, &options->data);
+  AddTrainingOptions(app, &options->training);
   AddRecipeOptions(app, options.get());
   return {app, [app, options] { return RunFit(*app, options.get()); }};
 }

@@ -56,8 +56,9 @@ int Run(int argc, char** argv) {
   program.footer(kExample);
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  const std::vector<Command> commands = {AddFit(&program), AddPredict(&program),
-                                         AddEvaluate(&program), AddDemo(&program)};
+  const std::vector<Command> commands = {AddFit(&program), AddResume(&program),
+                                         AddPredict(&program), AddEvaluate(&program),
+                                         AddDemo(&program)};
   CheckFirstWord(argc, argv, commands);
   const auto asked = [&] {
     const std::vector<CLI::App*> found = program.get_subcommands();
@@ -108,5 +109,7 @@ int RunAndExplain(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A closed pipe then shows as a failed write, which WriteOut turns into a quiet end.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a limit on the size of files.
+  std::signal(SIGXFSZ, SIG_IGN);
   return fathom::cli::RunAndExplain(argc, argv);
 }

@@ -76,7 +76,10 @@ void ProgressBar::Show(const Progress& progress) {
 }
 
 Interrupts::Interrupts() {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    // As nohup has it, or a shell for a command in the background.
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = TakeNote;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);

@@ -1,9 +1,7 @@
 // Runs the built program as a user would.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,38 +14,15 @@
 #include "fathom/data/csv.h"
 #include "fathom/data/test_folder.h"
 #include "fathom/fit/model.h"
+#include "tests/support/program.h"
 
 namespace fathom {
 namespace {
-
-using Arguments = std::vector<std::string>;
 
 struct Outcome {
   int code = -1;  // of the exit, or 1000 + the signal that ended the program
   std::string out, err;
 };
-
-// Starts the program with these descriptors as its standard streams.
-pid_t Start(const Arguments& arguments, int in, int out, int err) {
-  std::vector<char*> argv = {const_cast<char*>(FATHOM_PROGRAM)};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(in, 0);
-    ::dup2(out, 1);
-    ::dup2(err, 2);
-    ::execv(FATHOM_PROGRAM, argv.data());
-    ::_exit(127);
-  }
-  return child;
-}
-
-int ExitCode(pid_t child) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 std::size_t CountLines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -77,7 +52,7 @@ class Cli : public testing::Test {
     const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     Outcome outcome;
-    outcome.code = ExitCode(Start(arguments, in, out, err));
+    outcome.code = ExitCode(Start(arguments, {.in = in, .out = out, .err = err}));
     for (const int descriptor : {in, out, err}) ::close(descriptor);
     outcome.out = TestFolder::Read(File("stdout"));
     outcome.err = TestFolder::Read(File("stderr"));
@@ -117,7 +92,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, VersionAndHelp) {
   EXPECT_TRUE(Good({"--version"}).starts_with("fathom "));
   const std::string help = Good({"--help"});
-  for (const std::string command : {"fit", "predict", "evaluate", "demo"}) {
+  for (const std::string command : {"fit", "resume", "predict", "evaluate", "demo"}) {
     EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
     const std::string own = Good({command, "--help"});
     EXPECT_NE(own.find("Usage: fathom " + command), std::string::npos) << own;
@@ -394,14 +369,14 @@ TEST_F(Cli, ClosedPipeEndsQuietly) {
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
   const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, 0, ends[1], err)), 0);
+  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, {.out = ends[1], .err = err})), 0);
   ::close(ends[1]);
   ::close(err);
   EXPECT_EQ(TestFolder::Read(File("stderr")), "");
 
   const int full = ::open("/dev/full", O_WRONLY);
   const int err_again = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, 0, full, err_again)), 2);
+  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, {.out = full, .err = err_again})), 2);
   ::close(full);
   ::close(err_again);
   EXPECT_EQ(CountLines(TestFolder::Read(File("stderr"))), 1U);
@@ -420,7 +395,7 @@ TEST_F(Cli, InterruptedFitSavesTheModel) {
     const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const Arguments endless =
         FitArguments(train_, model_, {"--steps", "1000000000", "--patience", "0"});
-    const pid_t child = Start(endless, 0, out, err);
+    const pid_t child = Start(endless, {.out = out, .err = err});
     ::close(err);  // so that reading ends if the program does
     std::string shown;
     const auto read_more = [&] {

@@ -1,10 +1,17 @@
+#include "fathom/fit/fit.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <sstream>
+#include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
-#include "fathom/fit/model.h"
+#include "fathom/base/stopwatch.h"
+#include "fathom/data/fingerprint.h"
+#include "fathom/data/text.h"
+#include "fathom/fit/describe.h"
 #include "fathom/inference/aep_energy.h"
 
 namespace fathom {
@@ -32,42 +39,141 @@ std::vector<Index> ClosingRows(Index rows, std::uint64_t seed) {
   return chosen;
 }
 
+// Throws Error, with the first difference that a user can see, unless `model` was trained on
+// `dataset`.
+void RequireSameData(const Dataset& dataset, const Model& model) {
+  if (Fingerprint(dataset) == model.data.fingerprint) return;
+  std::ostringstream difference;
+  if (dataset.rows() != model.summary.rows) {
+    difference << "it has " << dataset.rows() << " rows instead of " << model.summary.rows;
+  } else if (dataset.input_names != model.input_names) {
+    difference << "its inputs are " << QuotedList(dataset.input_names) << " instead of "
+               << QuotedList(model.input_names);
+  } else if (dataset.target_names != model.target_names) {
+    difference << "its targets are " << QuotedList(dataset.target_names) << " instead of "
+               << QuotedList(model.target_names);
+  } else {
+    difference << "its cells differ";
+  }
+  ThrowError(dataset.source, ": is not the table that the training began with: ", difference.str(),
+             "; name that table, or fit a new model");
+}
+
+// A training from some state of the optimiser to an end.
+class Training {
+ public:
+  // Keeps references to x, y and control.
+  Training(const Moments& x, const Matrix& y, Checkpoint run, const FitControl& control)
+      : run_(std::move(run)),
+        control_(control),
+        pool_(run_.model.recipe.threads),
+        energy_(run_.model.network, x, y,
+                {.alpha = run_.model.recipe.alpha, .noise_floor = run_.model.recipe.noise_floor},
+                pool_),
+        steps_per_epoch_(StepsPerEpoch(x.rows(), run_.model.recipe.optimizer.batch_size)) {}
+
+  Model Run() {
+    const Recipe& recipe = run_.model.recipe;
+    const Summary end = Minimize(
+        energy_, recipe.optimizer,
+        [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
+        &run_.state);
+    if (end.reason == StopReason::kNumericalFailure && end.steps == run_.state.first_step)
+      throw NumericalError(end.message);
+    UpdateModel(end);
+    const std::vector<Index> rows = ClosingRows(energy_.num_rows(), recipe.seed);
+    const EnergyParts closing = energy_.Energy(run_.model.network, rows, nullptr);
+    run_.model.summary.energy_per_row = closing.F / static_cast<double>(energy_.num_rows());
+    run_.model.summary.largest_jitter = closing.largest_jitter;
+    return std::move(run_.model);
+  }
+
+ private:
+  bool AfterStep(const Progress& progress) {
+    if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
+    const bool go_on = !control_.callback || control_.callback(progress, run_.state);
+    const bool due = since_checkpoint_.Seconds() >= control_.checkpoint_interval;
+    if (!control_.checkpoint.empty() && (due || !go_on)) WriteCheckpoint();
+    return go_on;
+  }
+
+  void ReportEpoch(const Progress& progress) {
+    Unpack(run_.state.parameters, energy_.packing(), &run_.model.network);
+    control_.on_epoch({progress.step / steps_per_epoch_, progress.step, -progress.value,
+                       progress.rate, NoiseStd(run_.model), progress.seconds});
+  }
+
+  void WriteCheckpoint() {
+    const MinimizeState& state = run_.state;
+    UpdateModel({StopReason::kInterrupted, "a checkpoint", state.step, state.smoothed,
+                 state.recoveries, state.seconds});
+    try {
+      SaveCheckpoint(run_, control_.checkpoint);
+    } catch (const Error& error) {
+      if (!control_.on_checkpoint_failure) throw;
+      control_.on_checkpoint_failure(error.what());
+    }
+    since_checkpoint_ = {};
+  }
+
+  void UpdateModel(const Summary& now) {
+    Unpack(run_.state.parameters, energy_.packing(), &run_.model.network);
+    run_.model.summary = {energy_.num_rows(), -now.value,     now.reason,  now.message,
+                          now.steps,          now.recoveries, now.seconds, 0};
+  }
+
+  Checkpoint run_;
+  const FitControl& control_;
+  ThreadPool pool_;
+  AepEnergy energy_;
+  Index steps_per_epoch_;
+  Stopwatch since_checkpoint_;
+};
+
 }  // namespace
 
-Model Fit(const Dataset& dataset, const Recipe& recipe, const ProgressCallback& callback) {
+Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
+  const Stopwatch watch;
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  Model model;
+  Checkpoint run;
+  Model& model = run.model;
   model.recipe = recipe;
+  model.recipe.start.seed = recipe.seed;
+  model.recipe.optimizer.seed = recipe.seed;
+  if (recipe.optimizer.steps == 0) model.recipe.optimizer.steps = DefaultSteps(dataset.rows());
+  model.data = {Fingerprint(dataset), control.origin};
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
   model.input_scaler = FitScaler(dataset.inputs.mean);
   model.target_scaler = FitScaler(dataset.targets);
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
+  model.network = Initialize(recipe.architecture, model.recipe.start, x.mean, y.cols());
+  run.state = MinimizeState(Pack(model.network, {recipe.noise_floor}));
+  run.state.seconds = control.seconds_before + watch.Seconds();
+  return Training(x, y, std::move(run), control).Run();
+}
 
-  const ThreadPool pool(recipe.threads);
-  InitializeOptions start = recipe.start;
-  start.seed = recipe.seed;
-  model.network = Initialize(recipe.architecture, start, x.mean, y.cols());
-  const AepEnergy energy(model.network, x, y,
-                         {.alpha = recipe.alpha, .noise_floor = recipe.noise_floor}, pool);
-  MinimizeOptions optimizer = recipe.optimizer;
-  optimizer.seed = recipe.seed;
-  if (optimizer.steps == 0) optimizer.steps = DefaultSteps(x.rows());
-  model.recipe.optimizer = optimizer;
-  model.recipe.start = start;
-  MinimizeState state(Pack(model.network, energy.packing()));
-  const Summary run = Minimize(energy, optimizer, callback, &state);
-  if (run.reason == StopReason::kNumericalFailure && run.steps == 0)
-    throw NumericalError(run.message);
+Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
+  const Stopwatch watch;
+  const Model& model = checkpoint.model;
+  CheckDataset(dataset);
+  RequireSameData(dataset, model);
+  const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
+  const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
+  checkpoint.state.seconds += control.seconds_before + watch.Seconds();
+  return Training(x, y, std::move(checkpoint), control).Run();
+}
 
-  Unpack(state.parameters, energy.packing(), &model.network);
-  const EnergyParts end = energy.Energy(model.network, ClosingRows(x.rows(), recipe.seed), nullptr);
-  const auto rows = static_cast<double>(x.rows());
-  model.summary = {x.rows(),  end.F / rows,   run.reason,  run.message,
-                   run.steps, run.recoveries, run.seconds, end.largest_jitter};
-  return model;
+Checkpoint StartAgain(Model model, Index steps) {
+  Recipe& recipe = model.recipe;
+  Require(model.summary.steps >= 0, "steps of the model", "at least 0", model.summary.steps);
+  recipe.optimizer.time_budget = 0;
+  recipe.optimizer.steps = steps > 0 ? steps : DefaultSteps(model.summary.rows);
+  CheckRecipe(recipe);
+  MinimizeState state(Pack(model.network, {recipe.noise_floor}), model.summary.steps);
+  return {std::move(model), std::move(state)};
 }
 
 ModelPredictor::ModelPredictor(Model model, int threads)

@@ -9,7 +9,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
 #include "fathom/fit/describe.h"
-#include "fathom/fit/model.h"
+#include "fathom/fit/fit.h"
 #include "fathom/inference/aep_energy.h"
 
 namespace fathom {
@@ -51,6 +51,10 @@ Recipe SmallRecipe(Index steps = 40) {
   recipe.optimizer.batch_size = 1000;
   recipe.threads = 1;
   return recipe;
+}
+
+ProgressCallback StopAfter(Index steps) {
+  return [steps](const Progress& progress, const MinimizeState&) { return progress.step < steps; };
 }
 
 Prediction PredictWith(const Model& model, const Moments& x, const PredictOptions& options = {}) {
@@ -265,9 +269,7 @@ TEST(Fit, LinearKernelFindsALine) {
 
 TEST(Fit, InterruptedTrainingKeepsWhatWasReached) {
   const Dataset data = Sine(40, 2);
-  const Model model =
-      Fit(data, SmallRecipe(50),
-          [](const Progress& progress, const MinimizeState&) { return progress.step < 5; });
+  const Model model = Fit(data, SmallRecipe(50), {.callback = StopAfter(5)});
   EXPECT_EQ(model.summary.reason, StopReason::kInterrupted);
   EXPECT_EQ(model.summary.steps, 5);
   EXPECT_TRUE(PredictWith(model, data.inputs).Mean().allFinite());

@@ -19,10 +19,16 @@ struct TrainingSummary {
   double energy_per_row = 0;
   StopReason reason = StopReason::kFinished;
   std::string message;
-  Index steps = 0;
+  Index steps = 0;  // of all trainings, if there was more than one; the rest is of the last
   int recoveries = 0;
-  double seconds = 0;
+  double seconds = 0;  // with all preparations, without breaks
   double largest_jitter = 0;
+};
+
+// By what the table of a training is found and recognised again.
+struct TrainingData {
+  std::string fingerprint;  // of the Dataset
+  std::string origin;       // where it came from, in the words of the program that read it
 };
 
 struct Model {
@@ -31,12 +37,8 @@ struct Model {
   std::vector<std::string> input_names, target_names;
   Recipe recipe;
   TrainingSummary summary;
+  TrainingData data;
 };
-
-// Fits a deep GP to a dataset. The callback may be null; returning false ends the training with
-// what has been reached. Throws Error for data or options that cannot be used, NumericalError if no
-// step could be computed.
-Model Fit(const Dataset& dataset, const Recipe& recipe, const ProgressCallback& callback = nullptr);
 
 // A model made ready to predict: conditioning costs O(M^3) once. Rows are in the units of the file,
 // missing cells allowed.

@@ -8,10 +8,9 @@
 #include <set>
 
 #include "fathom/base/error.h"
-#include "fathom/data/safetensors.h"
 #include "fathom/data/text.h"
 #include "fathom/fit/json_value.h"
-#include "fathom/fit/model.h"
+#include "fathom/fit/model_tensors.h"
 #include "fathom/fit/recipe_json.h"
 
 namespace fathom {
@@ -76,12 +75,9 @@ Json Describe(const Model& model) {
           {"layers", std::move(layers)},
           {"inputs", ToJson(model.input_names)},
           {"targets", ToJson(model.target_names)},
+          {"data", {{"fingerprint", model.data.fingerprint}, {"origin", model.data.origin}}},
           {"recipe", RecipeToJson(model.recipe)},
           {"training", std::move(training)}};
-}
-
-Tensor ToTensor(const std::vector<Index>& shape, const double* data, Index size) {
-  return {{shape.begin(), shape.end()}, {data, data + size}};
 }
 
 // The three arrays of a scaler by their names in the file.
@@ -128,9 +124,7 @@ void CheckWhole(const Model& model) {
 // Builds a model from what a file holds. Nothing is allocated but for arrays that the file has.
 class Builder {
  public:
-  explicit Builder(SafeTensors content) : tensors_(std::move(content.tensors)) {
-    metadata_ = std::move(content.metadata);
-  }
+  explicit Builder(SafeTensors* content) : content_(*content) {}
 
   Model Build() {
     const Json description = ReadDescription();
@@ -140,6 +134,9 @@ class Builder {
     Read(description, "inputs", &model.input_names);
     Read(description, "targets", &model.target_names);
     UpdateRecipe(Field(description, "recipe", Json::value_t::object), &model.recipe);
+    const Json& data = Field(description, "data", Json::value_t::object);
+    Read(data, "fingerprint", &model.data.fingerprint);
+    Read(data, "origin", &model.data.origin);
     const Json& training = Field(description, "training", Json::value_t::object);
     VisitFields(model.summary,
                 [&](const char* name, auto& value) { Read(training, name, &value); });
@@ -152,23 +149,20 @@ class Builder {
       *array = TakeVector(name, static_cast<Index>(model.input_names.size()));
     for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
       *array = TakeVector(name, static_cast<Index>(model.target_names.size()));
-    if (!tensors_.empty()) {
-      ThrowError("array ", Quoted(tensors_.begin()->first), " does not belong to the model");
-    }
     CheckWhole(model);
     return model;
   }
 
  private:
   const std::string& Metadata(const char* key) const {
-    const auto found = metadata_.find(key);
-    if (found == metadata_.end()) ThrowError("its metadata have no ", Quoted(key));
+    const auto found = content_.metadata.find(key);
+    if (found == content_.metadata.end()) ThrowError("its metadata have no ", Quoted(key));
     return found->second;
   }
 
   Json ReadDescription() const {
-    const auto format = metadata_.find("format");
-    if (format == metadata_.end() || format->second != kFormat)
+    const auto format = content_.metadata.find("format");
+    if (format == content_.metadata.end() || format->second != kFormat)
       ThrowError("it holds arrays, but not those of a fathom model");
     const std::string& version = Metadata("format_version");
     const bool is_number =
@@ -205,25 +199,11 @@ class Builder {
     FromJson(Field(json, key), key, value);
   }
 
-  // The array of that name and shape, which the file must have.
-  std::vector<double> Take(const std::string& name, const std::vector<Index>& shape) {
-    const auto found = tensors_.find(name);
-    if (found == tensors_.end()) ThrowError("array ", Quoted(name), " is missing");
-    const std::vector<std::uint64_t>& actual = found->second.shape;
-    if (!std::equal(actual.begin(), actual.end(), shape.begin(), shape.end(),
-                    [](std::uint64_t a, Index b) { return std::cmp_equal(a, b); })) {
-      ThrowError("array ", Quoted(name), " has the wrong shape");
-    }
-    std::vector<double> values = std::move(found->second.values);
-    tensors_.erase(found);
-    return values;
-  }
   Vector TakeVector(const std::string& name, Index size) {
-    const std::vector<double> values = Take(name, {size});
-    return Eigen::Map<const Vector>(values.data(), size);
+    return fathom::TakeVector(name, size, &content_);
   }
   Matrix TakeMatrix(const std::string& name, Index rows, Index cols) {
-    const std::vector<double> values = Take(name, {rows, cols});
+    const std::vector<double> values = TakeArray(name, {rows, cols}, &content_);
     return Eigen::Map<const Matrix>(values.data(), rows, cols);
   }
 
@@ -296,45 +276,58 @@ class Builder {
       network->likelihood_parameters = TakeVector("likelihood.parameters", parameters);
   }
 
-  std::map<std::string, Tensor> tensors_;
-  std::map<std::string, std::string> metadata_;
+  SafeTensors& content_;
   std::string likelihood_;
 };
 
 }  // namespace
 
-void SaveModel(const Model& model, const std::string& path) {
+SafeTensors ModelToTensors(const Model& model) {
   SafeTensors content;
+  CheckWhole(model);
   try {
-    CheckWhole(model);
     content.metadata = {{"format", kFormat},
                         {"format_version", std::to_string(kFormatVersion)},
                         {"model", Describe(model).dump()}};
   } catch (const Json::exception&) {
-    ThrowError(path, ": cannot write the model: the name of a column is not UTF-8");
-  } catch (const Error& error) {
-    ThrowError(path, ": cannot write the model: ", error.what());
+    ThrowError("the name of a column or file is not UTF-8");
   }
   DeepGp network = model.network;  // Parameters() hands out writable arrays
   for (const ParameterArray& array : Parameters(&network))
-    content.tensors[array.name] = ToTensor(array.shape, array.data, array.size);
+    content.tensors[array.name] = ToTensor(array.shape, array.data);
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const Matrix& weights = network.layers[l].mean_weights;
     if (weights.size() == 0) continue;
     content.tensors[MeanWeightsName(l)] =
-        ToTensor({weights.rows(), weights.cols()}, weights.data(), weights.size());
+        ToTensor({weights.rows(), weights.cols()}, weights.data());
   }
   for (const auto& [name, array] : ScalerArrays("scalers.inputs", model.input_scaler))
-    content.tensors[name] = ToTensor({array->size()}, array->data(), array->size());
+    content.tensors[name] = ToTensor(*array);
   for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
-    content.tensors[name] = ToTensor({array->size()}, array->data(), array->size());
+    content.tensors[name] = ToTensor(*array);
+  return content;
+}
+
+Model TakeModel(SafeTensors* content) { return Builder(content).Build(); }
+
+void SaveModel(const Model& model, const std::string& path) {
+  SafeTensors content;
+  try {
+    content = ModelToTensors(model);
+  } catch (const Error& error) {
+    ThrowError(path, ": cannot write the model: ", error.what());
+  }
   WriteSafeTensors(path, content);
 }
 
 Model LoadModel(const std::string& path) {
   SafeTensors content = ReadSafeTensors(path);
   try {
-    return Builder(std::move(content)).Build();
+    Model model = TakeModel(&content);
+    std::erase_if(content.tensors,
+                  [](const auto& entry) { return entry.first.starts_with(kOptimizerPrefix); });
+    RequireNothingLeft(content);
+    return model;
   } catch (const Error& error) {
     ThrowError(path, ": is not a usable model: ", error.what());
   }

@@ -7,7 +7,7 @@
 #include "fathom/base/random.h"
 #include "fathom/data/safetensors.h"
 #include "fathom/data/test_folder.h"
-#include "fathom/fit/model.h"
+#include "fathom/fit/fit.h"
 
 namespace fathom {
 namespace {

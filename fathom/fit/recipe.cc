@@ -36,7 +36,9 @@ void CheckRecipe(const Recipe& recipe) {
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
           recipe.noise_floor);
-  Require(recipe.optimizer.steps >= 0, "steps", "at least 0", recipe.optimizer.steps);
+  constexpr Index kMostSteps = 1'000'000'000'000'000;
+  Require(recipe.optimizer.steps >= 0 && recipe.optimizer.steps <= kMostSteps, "steps",
+          "from 0 to 1e15", recipe.optimizer.steps);
   Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);
   Require(recipe.optimizer.learning_rate > 0 && recipe.optimizer.learning_rate <= 10,
           "learning rate", "positive and at most 10", recipe.optimizer.learning_rate);

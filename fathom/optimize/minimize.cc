@@ -1,7 +1,6 @@
 #include "fathom/optimize/minimize.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -10,6 +9,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "fathom/base/stopwatch.h"
 
 namespace fathom {
 
@@ -23,7 +23,7 @@ class Batches {
       : rows_(rows), size_(std::min(rows, options.batch_size)), seed_(options.seed) {}
 
   std::span<const Index> At(Index step) {
-    const Index per_epoch = rows_ / size_;
+    const Index per_epoch = StepsPerEpoch(rows_, size_);
     const Index epoch = step / per_epoch;
     if (epoch != epoch_) {
       if (size_ == rows_) {
@@ -51,8 +51,10 @@ class Batches {
 // Warm-up, then half a cosine over what is left; pressed to zero early by the plateau rule.
 double RateAt(const MinimizeOptions& options, const MinimizeState& state, double fraction) {
   const auto step = static_cast<double>(state.step);
+  const auto first = static_cast<double>(state.first_step);
   double rate = options.learning_rate * state.rate_scale;
-  if (options.warm_up > 0) rate *= std::min(1.0, (step + 1) / static_cast<double>(options.warm_up));
+  if (options.warm_up > 0)
+    rate *= std::min(1.0, (step - first + 1) / static_cast<double>(options.warm_up));
   rate *= 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, fraction)));
   if (state.cool_down_from >= 0) {
     const double cooled =
@@ -63,19 +65,20 @@ double RateAt(const MinimizeOptions& options, const MinimizeState& state, double
 }
 
 constexpr double kSmoothing = 0.05;      // weight of the newest value
-constexpr Index kSnapshotInterval = 25;  // steps between the states that a recovery can go back to
+constexpr Index kFallbackInterval = 25;  // steps between the points that a recovery can go back to
 
 // A value so far above the best one is no longer a model in training; the state that led here is
 // given up.
 bool Exploded(double value, const MinimizeState& state) {
-  return state.step > 0 && value > state.best_smoothed + 1e4 * (1 + std::abs(state.best_smoothed));
+  return state.step > state.first_step &&
+         value > state.best_smoothed + 1e4 * (1 + std::abs(state.best_smoothed));
 }
 
 void WatchPlateau(const MinimizeOptions& options, double value, MinimizeState* state) {
-  state->smoothed =
-      state->step == 0 ? value : state->smoothed + kSmoothing * (value - state->smoothed);
-  const bool first = state->step <= options.warm_up;
-  if (first || state->smoothed < state->best_smoothed - options.tolerance) {
+  const Index done = state->step - state->first_step;
+  state->smoothed = done == 0 ? value : state->smoothed + kSmoothing * (value - state->smoothed);
+  const bool warming_up = done <= options.warm_up;
+  if (warming_up || state->smoothed < state->best_smoothed - options.tolerance) {
     state->best_smoothed = state->smoothed;
     state->best_step = state->step;
   }
@@ -90,25 +93,25 @@ Summary Summarize(StopReason reason, const std::string& message, const MinimizeS
 
 }  // namespace
 
+Index StepsPerEpoch(Index rows, Index batch_size) { return rows / std::min(rows, batch_size); }
+
 Summary Minimize(const Objective& objective, const MinimizeOptions& options,
                  const ProgressCallback& callback, MinimizeState* state) {
   Require(options.steps >= 0, "steps", "at least 0", options.steps);
   Require(options.batch_size >= 1, "batch size", "at least 1", options.batch_size);
   Require(options.learning_rate > 0, "learning rate", "positive", options.learning_rate);
   FATHOM_CHECK(state->parameters.size() == objective.num_parameters() && objective.num_rows() > 0);
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const double seconds_before = state->seconds;
   Batches batches(objective.num_rows(), options);
-  MinimizeState snapshot = *state;
+  const Index last_step = state->first_step + options.steps;
   Vector gradient(state->parameters.size());
   std::string why;
 
   for (;;) {
-    state->seconds = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
-    const double by_steps =
-        options.steps > 0 ? static_cast<double>(state->step) / static_cast<double>(options.steps)
-                          : 1;
+    state->seconds = seconds_before + watch.Seconds();
+    const auto done = static_cast<double>(state->step - state->first_step);
+    const double by_steps = options.steps > 0 ? done / static_cast<double>(options.steps) : 1;
     const double by_time = options.time_budget > 0 ? state->seconds / options.time_budget : 0;
     const double fraction = std::max(by_steps, by_time);
     if (by_steps >= 1)
@@ -128,28 +131,25 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options,
       why = "the energy exploded; a smaller learning rate may help";
     }
     if (good) {
-      if (state->step % kSnapshotInterval == 0) snapshot = *state;
+      if (state->step % kFallbackInterval == 0) state->fallback = *state;
       WatchPlateau(options, value, state);
       AdamStep(options.adam, rate, gradient, &state->adam, &state->parameters);
       ++state->step;
       if (callback &&
-          !callback({state->step, options.steps, state->smoothed, rate, state->seconds, fraction},
+          !callback({state->step, last_step, state->smoothed, rate, state->seconds, fraction},
                     *state)) {
         return Summarize(StopReason::kInterrupted, "interrupted", *state);
       }
       continue;
     }
-    // Back to the last good state, with half the rate.
-    const int recoveries = state->recoveries + 1;
-    const double rate_scale = 0.5 * state->rate_scale;
-    const double seconds = state->seconds;
-    *state = snapshot;
-    state->recoveries = recoveries;
-    state->rate_scale = rate_scale;
-    state->seconds = seconds;
-    if (recoveries > options.max_recoveries) {
+    // Back to the last good point, with half the rate.
+    static_cast<MinimizePoint&>(*state) = state->fallback;
+    state->rate_scale *= 0.5;
+    ++state->recoveries;
+    if (state->recoveries > options.max_recoveries) {
       std::ostringstream text;
-      text << "gave up at step " << state->step << " after " << recoveries << " failures: " << why;
+      text << "gave up at step " << state->step << " after " << state->recoveries
+           << " failures: " << why;
       return Summarize(StopReason::kNumericalFailure, text.str(), *state);
     }
   }

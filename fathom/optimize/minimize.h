@@ -14,7 +14,7 @@
 namespace fathom {
 
 struct MinimizeOptions {
-  Index steps = 1000;
+  Index steps = 1000;  // from MinimizeState::first_step on
   // All rows if the table has no more; otherwise the remainder of an epoch is left out.
   Index batch_size = 256;
   double learning_rate = 0.03;
@@ -31,26 +31,38 @@ struct MinimizeOptions {
   AdamOptions adam = {};
 };
 
-// Everything that a run consists of; copy it to save the run, pass it on to continue.
-struct MinimizeState {
+// Where a run stands.
+struct MinimizePoint {
   Vector parameters;
   AdamState adam;
   Index step = 0;
-  double rate_scale = 1;     // halved by each recovery
   double smoothed = 0;       // moving average of the value over steps
   double best_smoothed = 0;  // for the plateau rule
   Index best_step = 0;
   Index cool_down_from = -1;  // the step at which the plateau rule struck, or -1
-  int recoveries = 0;
-  double seconds = 0;
+};
 
-  explicit MinimizeState(Vector start = Vector())
-      : parameters(std::move(start)), adam(parameters.size()) {}
+// Everything that a run consists of; copy it to save the run, pass it on to continue to the same
+// bits.
+struct MinimizeState : MinimizePoint {
+  MinimizePoint fallback;  // a good point to which a recovery goes back
+  // Where the schedule begins: not 0 if the parameters come from an earlier run of so many steps.
+  Index first_step = 0;
+  double rate_scale = 1;  // halved by each recovery
+  int recoveries = 0;
+  double seconds = 0;  // spent, without the time between a stop and its continuation
+
+  explicit MinimizeState(Vector start = Vector(), Index first = 0) : first_step(first) {
+    parameters = std::move(start);
+    adam = AdamState(parameters.size());
+    step = best_step = first;
+    fallback = *this;
+  }
 };
 
 struct Progress {
   Index step = 0;
-  Index steps = 0;   // planned
+  Index steps = 0;   // the last one that is planned
   double value = 0;  // smoothed
   double rate = 0;   // of learning
   double seconds = 0;
@@ -67,6 +79,9 @@ struct Summary {
   int recoveries = 0;
   double seconds = 0;
 };
+
+// The steps in which a table of so many rows is seen once: at least 1.
+Index StepsPerEpoch(Index rows, Index batch_size);
 
 // Returns false to stop the run after the present step.
 using ProgressCallback = std::function<bool(const Progress&, const MinimizeState&)>;

@@ -159,6 +159,50 @@ TEST(Minimize, AContinuedRunHasTheBitsOfAnUninterruptedOne) {
   }
 }
 
+TEST(Minimize, ARunContinuedBeforeAFailureRecoversToTheSameBits) {
+  // The wall stands where the run arrives after step 25, between two points to fall back to.
+  const auto wall = [](int, const Vector& x) { return x[0] > 2; };
+  Quadratic objective(Targets());
+  objective.fails = wall;
+  MinimizeOptions options = Options(60);
+  options.max_recoveries = 100;
+  MinimizeState whole(Vector::Zero(2));
+  Minimize(objective, options, nullptr, &whole);
+  ASSERT_GE(whole.recoveries, 1);
+  for (Index stop = 1; stop < 60; ++stop) {
+    MinimizeState state(Vector::Zero(2));
+    Minimize(
+        objective, options,
+        [stop](const Progress& progress, const MinimizeState&) { return progress.step != stop; },
+        &state);
+    Minimize(objective, options, nullptr, &state);
+    EXPECT_EQ(state.parameters, whole.parameters) << "stopped at " << stop;
+    EXPECT_EQ(state.recoveries, whole.recoveries);
+  }
+}
+
+TEST(Minimize, AFurtherRunHasAScheduleOfItsOwnAndNewBatches) {
+  const Quadratic objective(Targets());
+  MinimizeOptions options = Options(20);
+  options.batch_size = 5;
+  MinimizeState first(Vector::Zero(2));
+  Minimize(objective, options, nullptr, &first);
+  MinimizeState second(first.parameters, first.step);
+  std::vector<double> rates;
+  const Summary summary = Minimize(
+      objective, options,
+      [&](const Progress& progress, const MinimizeState&) {
+        rates.push_back(progress.rate);
+        return true;
+      },
+      &second);
+  EXPECT_EQ(summary.steps, 40);
+  ASSERT_EQ(rates.size(), 20U);
+  EXPECT_NEAR(rates[0], 0.01, 1e-9);
+  EXPECT_LT(rates[19], 1e-3);
+  EXPECT_NE(objective.batches[20], objective.batches[0]);
+}
+
 TEST(Minimize, GoesBackAfterAFailureWithHalfTheRate) {
   Quadratic objective(Targets());
   objective.fails = [](int call, const Vector&) { return call == 31 || call == 32; };

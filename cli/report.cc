@@ -1,0 +1,62 @@
+#include "cli/report.h"
+
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/common.h"
+#include "fathom/data/text.h"
+#include "fathom/fit/describe.h"
+#include "fathom/fit/json_value.h"
+
+namespace fathom::cli {
+
+std::string JsonReport(const std::string& path, const Dataset& dataset, const Model& model) {
+  const TrainingSummary& summary = model.summary;
+  const Vector noise = NoiseStd(model);
+  nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
+  for (std::size_t t = 0; t < model.target_names.size(); ++t)
+    noise_std[model.target_names[t]] = ToJson(noise[static_cast<Index>(t)]);
+  const nlohmann::ordered_json json = {{"model", path},
+                                       {"rows", summary.rows},
+                                       {"dropped_rows", dataset.dropped_rows},
+                                       {"inputs", model.input_names},
+                                       {"targets", model.target_names},
+                                       {"constant_columns", ConstantColumns(model)},
+                                       {"hidden", model.recipe.architecture.hidden},
+                                       {"architecture", DescribeNetwork(model.network)},
+                                       {"steps", summary.steps},
+                                       {"seconds", ToJson(summary.seconds)},
+                                       {"reason", ToJson(summary.reason)},
+                                       {"message", summary.message},
+                                       {"energy_per_row", ToJson(summary.energy_per_row)},
+                                       {"noise_std", noise_std},
+                                       {"recoveries", summary.recoveries},
+                                       {"largest_jitter", ToJson(summary.largest_jitter)}};
+  return json.dump(2) + "\n";
+}
+
+std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model) {
+  const TrainingSummary& summary = model.summary;
+  std::ostringstream text;
+  text << "rows        " << summary.rows;
+  if (dataset.dropped_rows > 0)
+    text << " (" << dataset.dropped_rows << " without a target left out)";
+  const std::vector<std::string> constant = ConstantColumns(model);
+  if (!constant.empty())
+    text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
+  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
+  text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
+       << summary.seconds << " s: " << summary.message;
+  if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
+  text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
+  const Vector noise = NoiseStd(model);
+  for (std::size_t t = 0; t < model.target_names.size(); ++t) {
+    text << "noise std   " << Short(noise[static_cast<Index>(t)]) << " of " << model.target_names[t]
+         << "\n";
+  }
+  text << "model       " << path << "\n";
+  return text.str();
+}
+
+}  // namespace fathom::cli

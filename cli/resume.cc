@@ -1,0 +1,110 @@
+#include <filesystem>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/data_options.h"
+#include "cli/training.h"
+#include "fathom/base/error.h"
+#include "fathom/base/stopwatch.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExample =
+    "Examples:\n"
+    "  fathom resume price.fathom                    finish a training that was stopped\n"
+    "  fathom resume price.fathom --data moved.csv   its table has another name now\n"
+    "  fathom resume price.fathom --steps 500        train a finished model further\n\n"
+    "A training that was interrupted or killed goes on from MODEL.checkpoint and ends with exactly "
+    "the model that it\nwould have given without a break; the time before the break counts towards "
+    "its --time-budget. A finished model\nis trained for --steps more, from its present "
+    "parameters, with a warm-up and a decay of the learning rate of\ntheir own. The table must be "
+    "the one that the training began with.";
+
+struct ResumeOptions {
+  std::string model, table, time_budget;
+  Index steps = 0;
+  int threads = 0;
+  TrainingOptions training;
+};
+
+// The training that was stopped, or a new one of a model that is finished.
+Checkpoint FindTraining(const ResumeOptions& options) {
+  const std::string& model = options.training.output;
+  const std::string checkpoint = CheckpointPath(model);
+  if (std::filesystem::exists(checkpoint) || options.model == checkpoint) {
+    if (options.steps > 0) {
+      ThrowError(checkpoint, ": its training is not finished; resume it without --steps first");
+    }
+    return LoadCheckpoint(checkpoint);
+  }
+  Model trained = LoadModel(model);
+  if (options.steps == 0 && options.time_budget.empty()) {
+    ThrowError(model, ": its training is finished, there is no ", checkpoint,
+               "; give --steps N to train it for N more");
+  }
+  return StartAgain(std::move(trained), options.steps);
+}
+
+DataOptions FindData(const ResumeOptions& options, const Model& model) {
+  DataOptions data;
+  try {
+    data = DataFromDescription(model.data.origin);
+  } catch (const Error& error) {
+    ThrowError(options.model, ": cannot be resumed: ", error.what());
+  }
+  if (!options.table.empty()) {
+    data.table = options.table;
+  } else if (data.table == "-") {
+    ThrowError(options.model, ": its table came from standard input; give it again: --data FILE");
+  }
+  return data;
+}
+
+int RunResume(const CLI::App& app, ResumeOptions* options) {
+  const Stopwatch watch;
+  std::string& output = options->training.output;
+  output = options->model;
+  const std::string suffix = CheckpointPath("");
+  if (output.ends_with(suffix)) output.resize(output.size() - suffix.size());
+  Checkpoint run = FindTraining(*options);
+  Recipe& recipe = run.model.recipe;
+  if (app.count("--threads") > 0) recipe.threads = options->threads;
+  if (!options->time_budget.empty()) {
+    recipe.optimizer.time_budget =
+        run.state.seconds + ParseDuration("--time-budget", options->time_budget);
+  }
+  const DataOptions data = FindData(*options, run.model);
+  CheckOutput(output, {data.table});
+  const Dataset dataset = ReadData(data, recipe.threads);
+  return Train(options->training, dataset, run.state.step, [&](FitControl control) {
+    control.seconds_before = watch.Seconds();
+    return Resume(dataset, std::move(run), control);
+  });
+}
+
+}  // namespace
+
+Command AddResume(CLI::App* program) {
+  CLI::App* app = program->add_subcommand("resume", "Go on with a training that was stopped");
+  app->footer(kExample);
+  const auto options = std::make_shared<ResumeOptions>();
+  app->add_option("MODEL", options->model, "The model that was to be written, or its checkpoint")
+      ->required()
+      ->type_name("");
+  app->add_option("--data", options->table,
+                  "The table, if it is not where it was; - is standard input")
+      ->type_name("TRAIN.csv");
+  app->add_option("--steps", options->steps, "Train a finished model for so many more steps")
+      ->check(InRange(1, 1'000'000'000'000'000))
+      ->type_name("N");
+  app->add_option("--time-budget", options->time_budget,
+                  "End after this time from now on: 90s, 5m or 1h")
+      ->type_name("TIME");
+  AddThreads(app, &options->threads);
+  AddTrainingOptions(app, &options->training);
+  return {app, [app, options] { return RunResume(*app, options.get()); }};
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,114 @@
+#include "cli/training.h"
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/metrics_log.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "fathom/base/error.h"
+
+namespace fathom::cli {
+
+namespace {
+
+double CheckpointInterval(const std::string& text) {
+  return text == "never" ? HUGE_VAL : ParseDuration("--checkpoint-every", text);
+}
+
+// Passes on the first of many failures of one kind.
+class Warning {
+ public:
+  explicit Warning(std::string consequence) : consequence_(std::move(consequence)) {}
+  void operator()(const std::string& message) {
+    if (!given_) Complain(message + consequence_);
+    given_ = true;
+  }
+  bool given() const { return given_; }
+
+ private:
+  std::string consequence_;
+  bool given_ = false;
+};
+
+// A log that took the place of the table or of the model would be a bad surprise.
+void CheckLog(const std::string& log, const std::vector<std::string>& others) {
+  std::error_code ignored;
+  for (const std::string& other : others) {
+    if (log == other || std::filesystem::equivalent(log, other, ignored))
+      ThrowError("--log: ", log, " is used for something else; name another file");
+  }
+}
+
+std::string HowToGoOn(const TrainingOptions& options) {
+  if (std::filesystem::exists(CheckpointPath(options.output)))
+    return "'fathom resume " + options.output + "' goes on from here";
+  return "'fathom resume " + options.output + " --steps N' trains it further";
+}
+
+}  // namespace
+
+void AddTrainingOptions(CLI::App* app, TrainingOptions* options) {
+  app->add_option("--checkpoint-every", options->checkpoint_every,
+                  "Time between the checkpoints in MODEL.checkpoint; never: only when interrupted")
+      ->type_name("TIME")
+      ->capture_default_str();
+  app->add_option("--log", options->log,
+                  "Write one JSON line per pass over the table to this file; resume adds to it")
+      ->type_name("FILE");
+  app->add_flag("--json", options->json, "Print the summary as one JSON object");
+}
+
+std::string CheckpointPath(const std::string& model) { return model + ".checkpoint"; }
+
+int Train(const TrainingOptions& options, const Dataset& dataset, Index first_step,
+          const std::function<Model(FitControl)>& train) {
+  FitControl control;
+  control.checkpoint = CheckpointPath(options.output);
+  control.checkpoint_interval = CheckpointInterval(options.checkpoint_every);
+  Warning checkpoint_lost("; the training goes on without a checkpoint");
+  Warning log_lost("; the training goes on without its log");
+  control.on_checkpoint_failure = std::ref(checkpoint_lost);
+  std::unique_ptr<MetricsLog> log;
+  if (!options.log.empty()) {
+    CheckLog(options.log, {dataset.source, options.output, control.checkpoint});
+    log = std::make_unique<MetricsLog>(options.log, dataset.target_names, first_step);
+    control.on_epoch = [&](const EpochMetrics& metrics) {
+      if (!log_lost.given() && !log->Write(metrics)) log_lost(log->problem());
+    };
+  }
+  const Interrupts interrupts;
+  Model model;
+  {
+    ProgressBar bar;
+    control.callback = [&](const Progress& progress, const MinimizeState&) {
+      bar.Show(progress);
+      return Interrupts::Caught() == 0;
+    };
+    model = train(control);
+  }
+  if (model.summary.reason == StopReason::kNumericalFailure) {
+    throw NumericalError("training " + model.summary.message +
+                         "; no model was written: try a lower --learning-rate");
+  }
+  SaveModel(model, options.output);
+  if (log && !log_lost.given() && !log->WriteEnd(model.summary)) log_lost(log->problem());
+  const bool interrupted = model.summary.reason == StopReason::kInterrupted;
+  if (interrupted) {
+    Complain("interrupted after step " + std::to_string(model.summary.steps) +
+             "; the model so far is usable and stands in " + options.output + "; " +
+             HowToGoOn(options));
+  } else {
+    std::error_code ignored;
+    std::filesystem::remove(control.checkpoint, ignored);
+  }
+  WriteOut(options.json ? JsonReport(options.output, dataset, model)
+                        : HumanReport(options.output, dataset, model));
+  if (interrupted) return 128 + Interrupts::Caught();
+  return log_lost.given() ? kBadInput : kGood;
+}
+
+}  // namespace fathom::cli

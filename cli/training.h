@@ -1,0 +1,34 @@
+// What 'fit' and 'resume' have in common: a training that can be watched, interrupted and resumed,
+// and its report.
+#ifndef FATHOM_CLI_TRAINING_H_
+#define FATHOM_CLI_TRAINING_H_
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "fathom/fit/fit.h"
+
+namespace fathom::cli {
+
+struct TrainingOptions {
+  std::string output;
+  std::string log;
+  std::string checkpoint_every = "30s";
+  bool json = false;
+};
+
+// All but the output, which is an option of 'fit' and an argument of 'resume'.
+void AddTrainingOptions(CLI::App* app, TrainingOptions* options);
+
+// The file beside the model that holds a training that is not finished.
+std::string CheckpointPath(const std::string& model);
+
+// Runs `train` from `first_step` on; writes the model, the log and the report; returns the exit
+// code.
+int Train(const TrainingOptions& options, const Dataset& dataset, Index first_step,
+          const std::function<Model(FitControl)>& train);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_CLI_TRAINING_H_

@@ -1,0 +1,64 @@
+#include "fathom/data/fingerprint.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+namespace fathom {
+
+namespace {
+
+class Hash {
+ public:
+  void Add(std::uint64_t word) {
+    // A product with an odd number loses nothing, and the shift brings the high bits, which depend
+    // on all bits below, back to where the next product spreads them.
+    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15U;
+    state_ ^= state_ >> 32;
+  }
+  void Add(double number) {
+    // There are many NaN, all of which mean a missing cell, and two zeros.
+    if (std::isnan(number)) {
+      Add(std::uint64_t{0x7FF8000000000000});
+    } else {
+      Add(std::bit_cast<std::uint64_t>(number + 0.0));
+    }
+  }
+  void Add(const std::vector<std::string>& names) {
+    Add(std::uint64_t{names.size()});
+    for (const std::string& name : names) {
+      Add(std::uint64_t{name.size()});
+      for (const char c : name) Add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+    }
+  }
+  void Add(const Matrix& matrix) {
+    Add(static_cast<std::uint64_t>(matrix.rows()));
+    Add(static_cast<std::uint64_t>(matrix.cols()));
+    for (Index i = 0; i < matrix.size(); ++i) Add(matrix.data()[i]);
+  }
+  std::uint64_t state() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+}  // namespace
+
+std::string Fingerprint(const Dataset& dataset) {
+  // All members are named, so that a new one does not compile until it is decided on.
+  const auto& [source, input_names, target_names, inputs, targets, dropped_rows] = dataset;
+  static_cast<void>(source);
+  static_cast<void>(dropped_rows);
+  Hash hash;
+  hash.Add(input_names);
+  hash.Add(target_names);
+  hash.Add(inputs.mean);
+  hash.Add(inputs.var);
+  hash.Add(targets);
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash.state()));
+  return text;
+}
+
+}  // namespace fathom

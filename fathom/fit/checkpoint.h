@@ -1,0 +1,25 @@
+// A training that is not finished, as a file: all that is needed to go on to the same bits.
+#ifndef FATHOM_FIT_CHECKPOINT_H_
+#define FATHOM_FIT_CHECKPOINT_H_
+
+#include <string>
+
+#include "fathom/fit/model.h"
+
+namespace fathom {
+
+struct Checkpoint {
+  Model model;  // as good as it is so far; its recipe is the one to go on with
+  // The network holds the same parameters after exp(), so these cannot be taken from there.
+  MinimizeState state;
+};
+
+// A model file with the optimiser's arrays beside the model's: LoadModel reads it too. Save is all
+// or nothing. Load throws Error with file and reason for anything that is not a whole, consistent
+// checkpoint.
+void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path);
+Checkpoint LoadCheckpoint(const std::string& path);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_CHECKPOINT_H_

@@ -1,0 +1,53 @@
+// From a dataset to a trained model, in one go or over several.
+#ifndef FATHOM_FIT_FIT_H_
+#define FATHOM_FIT_FIT_H_
+
+#include <functional>
+#include <string>
+
+#include "fathom/fit/checkpoint.h"
+
+namespace fathom {
+
+// What is known at the end of each pass over the table.
+struct EpochMetrics {
+  Index epoch = 0;  // passes that are done
+  Index step = 0;
+  double energy_per_row = 0;  // moving average over the steps
+  double learning_rate = 0;   // of the last step
+  Vector noise_std;           // [targets], in the units of the file
+  double seconds = 0;         // since the start, without breaks
+};
+
+// What accompanies a training. Nothing here changes its result.
+struct FitControl {
+  // After each step; returning false ends the training with what has been reached.
+  ProgressCallback callback = nullptr;
+  std::function<void(const EpochMetrics&)> on_epoch = nullptr;
+  // File from which Resume can go on; written every so many seconds and when the callback ends the
+  // training. Whoever keeps the model removes it. Empty: none.
+  std::string checkpoint = {};
+  double checkpoint_interval = 30;
+  // Is told why a checkpoint could not be written, and the training goes on; if null, that ends it
+  // with the Error.
+  std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
+  double seconds_before = 0;  // that count as part of the training, such as reading the table
+  std::string origin = {};    // see TrainingData
+};
+
+// Fits a deep GP to a dataset. Throws Error for data or options that cannot be used, NumericalError
+// if no step could be computed.
+Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control = {});
+
+// Goes on where the checkpoint was taken and ends with the bits of a training that was never
+// stopped. Throws Error if the dataset is not the one that the training began with.
+Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control = {});
+
+// The start of a further training of `steps` steps (0: as many as for a new one) from a model that
+// is already trained. It has a warm-up and a decay of its own and no time budget, and its batches
+// follow those of the first.
+Checkpoint StartAgain(Model model, Index steps);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_FIT_H_
