@@ -30,7 +30,7 @@ struct FitOptions {
   DataOptions data;
   TrainingOptions training;
   std::string hidden, inducing, time_budget;
-  std::string start = "principal", form = "whitened";
+  std::string start = "principal", form = "whitened", inference = "aep";
   Recipe recipe;
 };
 
@@ -42,6 +42,7 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   options->hidden = JoinCounts(architecture.hidden);
   options->inducing = JoinCounts(architecture.inducing);
   options->start = ToJson(recipe.start.start).get<std::string>();
+  options->inference = ToJson(recipe.inference).get<std::string>();
   options->form = architecture.site_form ? "sites" : "whitened";
   const auto add = [app](const char* name, auto* value, const char* type, const char* text) {
     return app->add_option(name, *value, text)->type_name(type)->capture_default_str();
@@ -52,6 +53,10 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
       "Pseudo-points per function; a list gives one number per layer");
   add("--kernel", &architecture.kernel, "KIND",
       "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
+  add("--inference", &options->inference, "aep|sep|ep",
+      "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
+      "moments, ep with a factor for each row")
+      ->check(OneOf({"aep", "sep", "ep"}));
   add("--alpha", &recipe.alpha, "A", "Power of EP: 1 is EP, 0 the variational limit");
   AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
   AddThreads(app, &recipe.threads);
@@ -88,6 +93,7 @@ void FinishRecipe(const CLI::App& app, FitOptions* options) {
   recipe.architecture.site_form = options->form == "sites";
   if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
   FromJson(options->start, "--start", &recipe.start.start);
+  FromJson(options->inference, "--inference", &recipe.inference);
   CheckRecipe(recipe);
 }
 

@@ -11,6 +11,7 @@
 #include "fathom/base/stopwatch.h"
 #include "fathom/data/fingerprint.h"
 #include "fathom/data/text.h"
+#include "fathom/fit/alternate.h"
 #include "fathom/fit/describe.h"
 #include "fathom/inference/aep_energy.h"
 
@@ -150,6 +151,15 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
   model.network = Initialize(recipe.architecture, model.recipe.start, x.mean, y.cols());
+  if (recipe.inference != Inference::kAep) {
+    Alternated end = Alternate(model.network, x, y, model.recipe,
+                               control.seconds_before + watch.Seconds(), control.callback);
+    const double rows = static_cast<double>(x.rows());
+    model.network = std::move(end.network);
+    model.summary = {x.rows(),      end.energy / rows,  end.run.reason,  end.run.message,
+                     end.run.steps, end.run.recoveries, end.run.seconds, model.network.jitter};
+    return std::move(model);
+  }
   run.state = MinimizeState(Pack(model.network, {recipe.noise_floor}));
   run.state.seconds = control.seconds_before + watch.Seconds();
   return Training(x, y, std::move(run), control).Run();
@@ -158,6 +168,8 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
   const Stopwatch watch;
   const Model& model = checkpoint.model;
+  if (model.recipe.inference != Inference::kAep)
+    ThrowError("a training by EP or SEP cannot be resumed, as its factors are not kept; fit anew");
   CheckDataset(dataset);
   RequireSameData(dataset, model);
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);

@@ -23,6 +23,8 @@ using Json = nlohmann::json;
 
 constexpr auto kStarts = std::to_array<std::pair<Start, std::string_view>>(
     {{Start::kPrincipal, "principal"}, {Start::kPaper, "paper"}});
+constexpr auto kInferences = std::to_array<std::pair<Inference, std::string_view>>(
+    {{Inference::kAep, "aep"}, {Inference::kSep, "sep"}, {Inference::kEp, "ep"}});
 constexpr auto kStopReasons = std::to_array<std::pair<StopReason, std::string_view>>(
     {{StopReason::kFinished, "finished"},
      {StopReason::kConverged, "converged"},
@@ -89,6 +91,7 @@ Json ToJson(const std::vector<Index>& value) { return value; }
 Json ToJson(const std::vector<std::string>& value) { return value; }
 Json ToJson(Start value) { return NameOf(kStarts, value); }
 Json ToJson(StopReason value) { return NameOf(kStopReasons, value); }
+Json ToJson(Inference value) { return NameOf(kInferences, value); }
 
 void FromJson(const Json& json, const std::string& name, double* value) {
   if (json.is_number()) {
@@ -129,6 +132,10 @@ void FromJson(const Json& json, const std::string& name, Start* value) {
 }
 void FromJson(const Json& json, const std::string& name, StopReason* value) {
   ValueOf(kStopReasons, json, name, value);
+}
+
+void FromJson(const Json& json, const std::string& name, Inference* value) {
+  ValueOf(kInferences, json, name, value);
 }
 
 }  // namespace fathom

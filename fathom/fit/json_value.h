@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "fathom/base/types.h"
-#include "fathom/model/initialize.h"
-#include "fathom/optimize/minimize.h"
+#include "fathom/fit/recipe.h"
 
 namespace fathom {
 
@@ -25,6 +24,7 @@ nlohmann::json ToJson(const std::vector<Index>& value);
 nlohmann::json ToJson(const std::vector<std::string>& value);
 nlohmann::json ToJson(Start value);
 nlohmann::json ToJson(StopReason value);
+nlohmann::json ToJson(Inference value);
 
 void FromJson(const nlohmann::json& json, const std::string& name, double* value);
 void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
@@ -36,6 +36,7 @@ void FromJson(const nlohmann::json& json, const std::string& name, std::vector<I
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<std::string>* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Start* value);
 void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Inference* value);
 
 }  // namespace fathom
 

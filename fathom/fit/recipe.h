@@ -10,9 +10,17 @@
 
 namespace fathom {
 
+// How the posterior is found.
+enum class Inference {
+  kAep,  // the tied factor's energy, maximised together with the hyperparameters
+  kSep,  // stochastic EP: the tied factor by moment matching
+  kEp,   // EP: a factor for each row, by moment matching
+};
+
 struct Recipe {
   Architecture architecture;
   InitializeOptions start;
+  Inference inference = Inference::kAep;
   double alpha = 0.7;         // power of EP: 1 is the paper, 0 the variational limit
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
   // steps = 0: as many as DefaultSteps says for the table.

@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 // that a new member does not compile until it is listed here.
 template <typename AnyRecipe, typename Visitor>
 void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
-  auto& [architecture, start, alpha, noise_floor, optimizer, seed, threads] = recipe;
+  auto& [architecture, start, inference, alpha, noise_floor, optimizer, seed, threads] = recipe;
+  visit("inference", inference);
   visit("alpha", alpha);
   visit("noise_floor", noise_floor);
   visit("seed", seed);
