@@ -31,6 +31,7 @@ struct FitOptions {
   TrainingOptions training;
   std::string hidden, inducing, time_budget;
   std::string start = "principal", form = "whitened", inference = "aep";
+  std::string covariance = "diag";
   Recipe recipe;
 };
 
@@ -43,6 +44,7 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   options->inducing = JoinCounts(architecture.inducing);
   options->start = ToJson(recipe.start.start).get<std::string>();
   options->inference = ToJson(recipe.inference).get<std::string>();
+  options->covariance = architecture.full_covariance ? "full" : "diag";
   options->form = architecture.site_form ? "sites" : "whitened";
   const auto add = [app](const char* name, auto* value, const char* type, const char* text) {
     return app->add_option(name, *value, text)->type_name(type)->capture_default_str();
@@ -77,6 +79,9 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
                 "The functions of a layer share kernel and pseudo-inputs");
   add("--start", &options->start, "principal|paper", "Starting point of the training")
       ->check(OneOf({"principal", "paper"}));
+  add("--covariance", &options->covariance, "diag|full",
+      "Whether the hidden units of a row are propagated as independent or as one joint Gaussian")
+      ->check(OneOf({"diag", "full"}));
   add("--form", &options->form, "whitened|sites",
       "How the posterior is written while it is optimised; 'sites' implies --start paper")
       ->check(OneOf({"whitened", "sites"}));
@@ -90,6 +95,7 @@ void FinishRecipe(const CLI::App& app, FitOptions* options) {
   recipe.architecture.inducing = ParseCounts("--inducing", options->inducing);
   if (!options->time_budget.empty())
     recipe.optimizer.time_budget = ParseDuration("--time-budget", options->time_budget);
+  recipe.architecture.full_covariance = options->covariance == "full";
   recipe.architecture.site_form = options->form == "sites";
   if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
   FromJson(options->start, "--start", &recipe.start.start);

@@ -8,6 +8,7 @@
 
 #include "fathom/base/linalg.h"
 #include "fathom/inference/aep_energy.h"
+#include "fathom/inference/full_covariance.h"
 #include "fathom/inference/predict.h"
 #include "fathom/kernel/se_ard_full_layer.h"
 #include "fathom/likelihood/robust_max.h"
@@ -378,14 +379,45 @@ void ComparePrediction(const Predictor& predictor, const Json& expected, Compari
   }
 }
 
+// A file gives the covariances only where there are any.
+void CompareJoint(const std::string& what, const FullMoments& actual, const Json& expected,
+                  const std::string& prefix, Comparison* compare) {
+  compare->Expect(what + " mean", actual.mean, ToMatrix(expected.at(prefix + "mean")));
+  if (expected.contains(prefix + "cov")) {
+    CompareCovariances(what + " covariance", actual.cov, expected.at(prefix + "cov"), compare);
+  } else {
+    compare->Expect(what + " variance", actual.Diagonal().var,
+                    ToMatrix(expected.at(prefix + "var")));
+  }
+}
+
+void CompareFullMoments(const Network& network, const Moments& x, const Json& expected,
+                        Comparison* compare) {
+  FullLayers layers;
+  layers.Prepare(network, false);
+  const std::vector<FullMoments> outputs = layers.Forward(x);
+  for (std::size_t l = 0; l + 1 < outputs.size(); ++l)
+    CompareJoint("hidden", outputs[l], expected.at("hidden")[l], "", compare);
+  CompareJoint("f", outputs.back(), expected, "f_", compare);
+}
+
+void CompareJointPrediction(const Predictor& predictor, const Json& expected, Comparison* compare) {
+  const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
+  CompareJoint("predicted f", predictor.PredictJoint(x, true), expected, "f_", compare);
+  if (expected.contains("y_mean"))
+    CompareJoint("predicted y", predictor.PredictJoint(x, false), expected, "y_", compare);
+}
+
 void CheckEnergy(const Json& test, Comparison* compare) {
   const auto covariance = test.at("covariance").get<std::string>();
-  if (covariance == "full") throw NotSupported("full-covariance propagation");
-  if (covariance != "diagonal") throw std::runtime_error("unknown covariance " + covariance);
+  const bool full = covariance == "full";
+  if (!full && covariance != "diagonal")
+    throw std::runtime_error("unknown covariance " + covariance);
 
   const double alpha = test.at("alpha").get<double>();
   const double N = test.at("N").get<double>();
-  const DeepGp model = ModelOf(test.at("model"), N, LikelihoodName(test));
+  DeepGp model = ModelOf(test.at("model"), N, LikelihoodName(test));
+  model.full_covariance = full;
   const Moments x = Moments::Certain(ToMatrix(test.at("X")));
   const Matrix y = ToMatrix(test.at("Y"));
   const ThreadPool pool(1);
@@ -406,6 +438,11 @@ void CheckEnergy(const Json& test, Comparison* compare) {
   // Moments of every layer under the cavities.
   Network network;
   network.Prepare(model, {alpha, N}, false, pool);
+  if (full) {
+    CompareFullMoments(network, x, expected, compare);
+    CompareJointPrediction(Predictor(model, pool), test.at("prediction"), compare);
+    return;
+  }
   Moments below = x;
   for (Index l = 0; l < model.num_layers(); ++l) {
     Network::LayerTape tape;

@@ -72,6 +72,7 @@ Json Describe(const Model& model) {
   return {{"written_by", std::string("fathom ") + FATHOM_VERSION},
           {"likelihood", model.network.likelihood->Name()},
           {"jitter", ToJson(model.network.jitter)},
+          {"full_covariance", model.network.full_covariance},
           {"layers", std::move(layers)},
           {"inputs", ToJson(model.input_names)},
           {"targets", ToJson(model.target_names)},
@@ -131,6 +132,7 @@ class Builder {
     Model model;
     Read(description, "likelihood", &likelihood_);
     Read(description, "jitter", &model.network.jitter);
+    Read(description, "full_covariance", &model.network.full_covariance);
     Read(description, "inputs", &model.input_names);
     Read(description, "targets", &model.target_names);
     UpdateRecipe(Field(description, "recipe", Json::value_t::object), &model.recipe);

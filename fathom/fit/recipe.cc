@@ -53,6 +53,10 @@ void CheckRecipe(const Recipe& recipe) {
   RequirePositive(start.hidden_posterior_var, "hidden posterior variance of the start");
   Require(start.sample_rows >= 1, "sample rows of the start", "at least 1", start.sample_rows);
   Require(recipe.threads >= 0, "threads", "at least 0 (0 = all cores)", recipe.threads);
+  Require(!architecture.full_covariance || architecture.kernel == "se_ard", "kernel",
+          "'se_ard' with full covariances", architecture.kernel);
+  Require(!architecture.full_covariance || recipe.inference == Inference::kAep, "inference",
+          "'aep' with full covariances", "'sep' or 'ep'");
   Require(!architecture.site_form || recipe.inference == Inference::kAep, "inference",
           "'aep' with the site form", "'sep' or 'ep'");
   Require(!architecture.site_form || recipe.start.start == Start::kPaper, "start",

@@ -25,8 +25,8 @@ void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
   visit("seed", seed);
   visit("threads", threads);
 
-  auto& [hidden, inducing, kernel, likelihood, linear_mean, skip_links, shared, site_form] =
-      architecture;
+  auto& [hidden, inducing, kernel, likelihood, linear_mean, skip_links, shared, full_covariance,
+         site_form] = architecture;
   visit("architecture.hidden", hidden);
   visit("architecture.inducing", inducing);
   visit("architecture.kernel", kernel);
@@ -34,6 +34,7 @@ void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
   visit("architecture.linear_mean", linear_mean);
   visit("architecture.skip_links", skip_links);
   visit("architecture.shared", shared);
+  visit("architecture.full_covariance", full_covariance);
   visit("architecture.site_form", site_form);
 
   auto& [start_kind, lengthscale, upper_lengthscale, hidden_noise, output_noise,

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fathom/base/error.h"
+#include "fathom/inference/full_covariance.h"
 
 namespace fathom {
 
@@ -26,6 +27,7 @@ AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions
           "at least 0 and at most the number of rows", options_.alpha);
   FATHOM_CHECK(x.rows() == y.rows());
   shape_.likelihood->CheckTargets(shape_.outputs(), y);
+  if (shape_.full_covariance) CheckFullCovariance(shape_, uncertain_inputs_);
 }
 
 AepEnergy::~AepEnergy() = default;
@@ -64,8 +66,16 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
   const double alpha = options_.alpha;
   Network& network = workspace->network;
   network.Prepare(model, {alpha, options_.N}, uncertain_inputs_, pool_);
+  FullLayers full;
+  FullLayers::Sums full_sums;
+  if (model.full_covariance) {
+    full.Prepare(network, uncertain_inputs_);
+    full_sums = full.SumLogZ(alpha, x_, y_, batch, pool_);
+  }
   const Network::Sums& sums =
-      SumLogZ(network, alpha, x_, y_, batch, uncertain_inputs_, pool_, &workspace->log_z);
+      model.full_covariance
+          ? full_sums.network
+          : SumLogZ(network, alpha, x_, y_, batch, uncertain_inputs_, pool_, &workspace->log_z);
   // For alpha = 0, log Z is already the limit of log Z / alpha.
   const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * static_cast<double>(batch.size()));
   EnergyParts parts;
@@ -73,7 +83,15 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, std::span<const Index> batch,
   parts.sum_log_z = sums.log_z;
   parts.F = parts.factors + scale * sums.log_z;
   parts.largest_jitter = network.LargestJitter();
-  if (gradient != nullptr) network.Finish(sums, scale, pool_, gradient);
+  if (gradient == nullptr) return parts;
+  if (model.full_covariance) {
+    network.Finish(sums, scale, pool_, gradient, full.first(),
+                   [&](Index layer, std::vector<LatentFunctionGradient>* gradients) {
+                     full.Finish(layer, full_sums, gradients);
+                   });
+  } else {
+    network.Finish(sums, scale, pool_, gradient);
+  }
   return parts;
 }
 

@@ -175,23 +175,37 @@ void Network::FinishFunction(Index l, Index d, const Sums& sums,
   projections_[l][d]->Finish(sums.functions[l][d].data(), gradient);
 }
 
-void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) {
-  const auto finish = [&](Index job) {
+void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient,
+                     Index first_other, const FinishLayer& other) {
+  const auto finish_rows = [&](Index job) {
     const auto [l, d] = flat_[job];
-    const GpLayer& layer = model_->layers[l];
     SparseGp& d_gp = gradient->layers[l].gps[d];
-    PreparedGp& prepared = gps_[l][d];
-    Conditioned& d_cavity = prepared.d_cavity;
+    Conditioned& d_cavity = gps_[l][d].d_cavity;
     d_gp.SetZero();
     d_cavity.SetZero(d_gp.num_inducing());
-    FinishFunction(l, d, sums, {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    if (l < first_other) FinishFunction(l, d, sums, {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+  };
+  pool.Run(static_cast<Index>(flat_.size()), finish_rows);
+  for (Index l = first_other; l < model_->num_layers(); ++l) {
+    std::vector<LatentFunctionGradient> gradients;
+    for (std::size_t d = 0; d < gps_[l].size(); ++d) {
+      SparseGp& d_gp = gradient->layers[l].gps[d];
+      Conditioned& d_cavity = gps_[l][d].d_cavity;
+      gradients.push_back({d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    }
+    other(l, &gradients);
+  }
+  const auto finish_posterior = [&](Index job) {
+    const auto [l, d] = flat_[job];
+    SparseGp& d_gp = gradient->layers[l].gps[d];
+    PreparedGp& prepared = gps_[l][d];
     d_gp.theta *= scale;
     d_gp.Z *= scale;
-    d_cavity.a *= scale;
-    d_cavity.S *= scale;
-    PrepareBackward(layer.gps[d], cavity_, &prepared, &d_gp);
+    prepared.d_cavity.a *= scale;
+    prepared.d_cavity.S *= scale;
+    PrepareBackward(model_->layers[l].gps[d], cavity_, &prepared, &d_gp);
   };
-  pool.Run(static_cast<Index>(flat_.size()), finish);
+  pool.Run(static_cast<Index>(flat_.size()), finish_posterior);
   for (std::size_t l = 0; l < gradient->layers.size(); ++l) {
     gradient->layers[l].noise_variance = scale * sums.noise[l];
   }

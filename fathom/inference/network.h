@@ -5,6 +5,8 @@
 #ifndef FATHOM_INFERENCE_NETWORK_H_
 #define FATHOM_INFERENCE_NETWORK_H_
 
+#include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -67,8 +69,12 @@ class Network {
   void FinishFunction(Index layer, Index function, const Sums& sums,
                       LatentFunctionGradient gradient) const;
   // Once per Prepare. Gradient of FactorEnergy() + scale * (what the sums stand for), written to
-  // *gradient, a DeepGp of the model's shape.
-  void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient);
+  // *gradient, a DeepGp of the model's shape. Layers from `first_other` on, if any, had their rows
+  // elsewhere: `other` adds the gradient of all functions of such a layer.
+  using FinishLayer = std::function<void(Index layer, std::vector<LatentFunctionGradient>*)>;
+  void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient,
+              Index first_other = std::numeric_limits<Index>::max(),
+              const FinishLayer& other = nullptr);
 
  private:
   void PrepareProjection(Index layer, Index function, const Conditioned& cavity, bool uncertain);

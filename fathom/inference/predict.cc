@@ -5,6 +5,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "fathom/inference/full_covariance.h"
 
 namespace fathom {
 
@@ -62,6 +63,8 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
   if (x.cols() != model_.input_dim()) {
     ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
   }
+  if (model_.full_covariance && options.samples == 0)
+    return Prediction::Gaussian(PredictJoint(x, options.latent).Diagonal());
   const Network& network = NetworkFor(x);
   const Index layers = model_.num_layers();
   // One GP layer under certain inputs has nothing to sample.
@@ -94,6 +97,27 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
     }
   };
   pool_.Run(tiles, run_tile);
+  return out;
+}
+
+FullMoments Predictor::PredictJoint(const Moments& x, bool latent) const {
+  FullLayers full;
+  full.Prepare(NetworkFor(x), (x.var.array() != 0).any());
+  FullMoments out;
+  out.SetZero(x.rows(), model_.outputs());
+  pool_.Run((x.rows() + kPredictRows - 1) / kPredictRows, [&](Index t) {
+    const Index begin = t * kPredictRows;
+    const Index count = std::min(kPredictRows, x.rows() - begin);
+    const FullMoments top = full.Forward(MiddleRows(x, begin, count)).back();
+    out.mean.middleRows(begin, count) = top.mean;
+    for (Index n = 0; n < count; ++n) out.cov[begin + n] = top.cov[n];
+  });
+  if (latent) return out;
+  // The likelihood turns the marginals of f into those of y; the noise of outputs is independent.
+  Moments y = out.Diagonal();
+  model_.likelihood->Observe(model_.likelihood_parameters, &y);
+  out.mean = y.mean;
+  for (Index n = 0; n < x.rows(); ++n) out.cov[n].diagonal() = y.var.row(n).transpose();
   return out;
 }
 

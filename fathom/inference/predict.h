@@ -29,6 +29,9 @@ class Predictor {
 
   const DeepGp& model() const { return model_; }
   Prediction Predict(const Moments& x, const PredictOptions& options) const;
+  // Mean and covariance of f (of y unless latent) of every row jointly over its outputs, by full
+  // covariances between layers.
+  FullMoments PredictJoint(const Moments& x, bool latent) const;
   // P(y = class) [N, classes], the mean over the samples if there are any. Throws Error where the
   // likelihood has no classes.
   Matrix ClassProbabilities(const Moments& x, PredictOptions options) const;

@@ -29,6 +29,8 @@ struct DeepGp {
   std::shared_ptr<const Likelihood> likelihood;
   Vector likelihood_parameters;
   double jitter = kJitter;
+  // Moments between layers keep the covariances of a layer's outputs, from the second layer on.
+  bool full_covariance = false;
 
   Index input_dim() const { return layers.front().inputs(); }
   Index outputs() const { return layers.back().outputs(); }

@@ -78,6 +78,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
   const Matrix raw = SampleRows(x, options.sample_rows, &stream);
 
   DeepGp model;
+  model.full_covariance = architecture.full_covariance;
   model.likelihood = MakeLikelihood(architecture.likelihood);
   model.likelihood_parameters = model.likelihood->InitialParameters(outputs);
   model.likelihood_parameters.setConstant(options.output_noise);
