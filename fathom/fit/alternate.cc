@@ -32,8 +32,7 @@ std::unique_ptr<FactorInference> MakeInference(const DeepGp& start, const Moment
                                                const Matrix& y, const Recipe& recipe,
                                                const ThreadPool& pool) {
   const FactorOptions options{.alpha = recipe.alpha, .noise_floor = recipe.noise_floor};
-  if (recipe.inference == Inference::kEp)
-    return std::make_unique<Ep>(start, x, y, options, pool);
+  if (recipe.inference == Inference::kEp) return std::make_unique<Ep>(start, x, y, options, pool);
   FATHOM_CHECK(recipe.inference == Inference::kSep);
   return std::make_unique<Sep>(start, x, y, options, pool);
 }

@@ -26,6 +26,8 @@ Json Changed(Json json) {
       value.push_back(7);
     } else if (key == "start") {
       value = "paper";
+    } else if (key == "inference") {
+      value = "sep";
     } else {
       value = value.get<std::string>() + "?";
     }
