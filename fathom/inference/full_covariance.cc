@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fathom/base/error.h"
-#include "fathom/base/linalg.h"
 
 namespace fathom {
 
