@@ -62,8 +62,9 @@ void AddRecipeOptions(CLI::App* app, FitOptions* options) {
   add("--alpha", &recipe.alpha, "A", "Power of EP: 1 is EP, 0 the variational limit");
   AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
   AddThreads(app, &recipe.threads);
-  add("--steps", &optimizer.steps, "N", "Most steps of the optimiser; 0: by the size of the table");
-  add("--time-budget", &options->time_budget, "TIME", "End after this time: 90s, 5m or 1h");
+  add("--steps", &optimizer.steps, "N",
+      "Most steps of the optimiser; 0: by the size of the table, or what fits --time-budget");
+  add("--time-budget", &options->time_budget, "TIME", "Make the best of this time: 90s, 5m or 1h");
   add("--batch", &optimizer.batch_size, "ROWS", "Rows per step");
   add("--learning-rate", &optimizer.learning_rate, "R", "Step size of Adam, at its largest");
   add("--warm-up", &optimizer.warm_up, "N", "Steps in which the learning rate grows to it");

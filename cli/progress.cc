@@ -14,7 +14,13 @@ namespace {
 
 volatile std::sig_atomic_t caught_signal = 0;
 
-void TakeNote(int signal) { caught_signal = signal; }
+void TakeNote(int signal) {
+  if (caught_signal != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);  // takes effect on return
+  }
+  caught_signal = signal;
+}
 
 int TerminalWidth() {
   winsize size{};
@@ -82,7 +88,7 @@ Interrupts::Interrupts() {
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = TakeNote;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     ::sigaction(signal, &action, nullptr);
   }

@@ -30,8 +30,8 @@ class ProgressBar {
   Clock::time_point last_;
 };
 
-// From its construction on, the first SIGINT, SIGTERM or SIGHUP only takes note; a second one of
-// the same kind ends the program as usual. One that is ignored stays so. For the rest of the program's life, of which there is one.
+// From its construction on, the first SIGINT, SIGTERM or SIGHUP only takes note; a second one ends
+// the program as usual. One that is ignored stays so. For the rest of the program's life, of which there is one.
 class Interrupts {
  public:
   Interrupts();

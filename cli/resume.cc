@@ -97,7 +97,7 @@ Command AddResume(CLI::App* program) {
                   "The table, if it is not where it was; - is standard input")
       ->type_name("TRAIN.csv");
   app->add_option("--steps", options->steps, "Train a finished model for so many more steps")
-      ->check(InRange(1, 1'000'000'000'000'000))
+      ->check(InRange(1, kMostSteps))
       ->type_name("N");
   app->add_option("--time-budget", options->time_budget,
                   "End after this time from now on: 90s, 5m or 1h")

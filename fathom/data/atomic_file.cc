@@ -19,22 +19,20 @@ namespace {
   ThrowError(path, ": cannot write the file: ", std::strerror(reason));
 }
 
-// A file that disappears again unless Commit renames it.
+std::filesystem::path Folder(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
+// A file that disappears again unless Commit gives it its place.
 class TemporaryFile {
  public:
   TemporaryFile(std::string target, const std::string& shown)
       : target_(std::move(target)), shown_(shown) {
-    static std::atomic<unsigned> counter{0};
-    // Not mkstemp, whose file nobody else may read: here the user's umask decides.
-    do {
-      path_ = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (descriptor_ < 0 && errno == EEXIST);
-    if (descriptor_ < 0) ThrowCannotWrite(shown_, errno);
+    if (!OpenWithoutName()) OpenWithName();
   }
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (!committed_) ::unlink(path_.c_str());
+    if (!path_.empty() && !committed_) ::unlink(path_.c_str());
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -52,6 +50,7 @@ class TemporaryFile {
 
   void Commit() {
     if (::fsync(descriptor_) != 0) ThrowCannotWrite(shown_, errno);
+    if (path_.empty()) GiveName();
     // Network file systems report a full disk only here.
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
@@ -61,7 +60,46 @@ class TemporaryFile {
   }
 
  private:
-  std::string target_, path_;
+  std::string NextName() const {
+    static std::atomic<unsigned> counter{0};
+    return target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
+  }
+  std::string DescriptorPath() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  // While it has no name, a process that is killed leaves nothing behind. Not every file system can
+  // do this.
+  bool OpenWithoutName() {
+    const std::string folder = Folder(target_).string();
+    descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) return false;
+    if (::access(DescriptorPath().c_str(), F_OK) == 0) return true;  // GiveName needs it
+    ::close(descriptor_);
+    return false;
+  }
+  void OpenWithName() {
+    // Not mkstemp, whose file nobody else may read: here the user's umask decides.
+    std::string path;
+    do {
+      path = NextName();
+      descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor_ < 0 && errno == EEXIST);
+    if (descriptor_ < 0) ThrowCannotWrite(shown_, errno);
+    path_ = path;
+  }
+  // A link cannot replace a file, so it is put beside the target and renamed like any other.
+  void GiveName() {
+    std::string path;
+    int linked = 0;
+    do {
+      path = NextName();
+      linked =
+          ::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW);
+    } while (linked != 0 && errno == EEXIST);
+    if (linked != 0) ThrowCannotWrite(shown_, errno);
+    path_ = path;
+  }
+
+  std::string target_, path_;  // path_ is empty while the file has no name
   const std::string& shown_;
   int descriptor_ = -1;
   bool committed_ = false;
@@ -99,7 +137,7 @@ void WriteFileAtomically(const std::string& path, std::span<const std::string_vi
   }
   for (const std::string_view part : parts) file.Write(part);
   file.Commit();
-  SyncFolder(target.has_parent_path() ? target.parent_path() : fs::path("."));
+  SyncFolder(Folder(target));
 }
 
 }  // namespace fathom

@@ -126,6 +126,24 @@ TEST(Resume, TimeBeforeTheStopCountsForTheBudget) {
   EXPECT_GT(model.summary.seconds, 1001);
 }
 
+TEST(Fit, ATimeBudgetIsUsedUnlessStepsAreGiven) {
+  Recipe recipe = SmallRecipe();
+  recipe.optimizer.time_budget = 1000;
+  FitControl control;
+  Index planned = 0;
+  control.callback = [&](const Progress& progress, const MinimizeState&) {
+    planned = progress.steps;
+    return false;
+  };
+  Fit(Product(), recipe, control);
+  EXPECT_EQ(planned, 60);
+  recipe.optimizer.steps = 0;
+  Model model = Fit(Product(), recipe, control);
+  EXPECT_EQ(planned, kMostSteps);
+  Resume(Product(), StartAgain(model, 0), control);  // without a budget
+  EXPECT_EQ(planned, 1 + DefaultSteps(50));
+}
+
 TEST(StartAgain, ImprovesAFinishedModel) {
   const Model first = Fit(Product(), SmallRecipe());
   std::vector<double> rates;

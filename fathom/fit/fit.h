@@ -43,7 +43,7 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
 // stopped. Throws Error if the dataset is not the one that the training began with.
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control = {});
 
-// The start of a further training of `steps` steps (0: as many as for a new one) from a model that
+// The start of a further training of `steps` steps (0: as for a new one) from a model that
 // is already trained. It has a warm-up and a decay of its own and no time budget, and its batches
 // follow those of the first.
 Checkpoint StartAgain(Model model, Index steps);

@@ -36,7 +36,6 @@ void CheckRecipe(const Recipe& recipe) {
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
           recipe.noise_floor);
-  constexpr Index kMostSteps = 1'000'000'000'000'000;
   Require(recipe.optimizer.steps >= 0 && recipe.optimizer.steps <= kMostSteps, "steps",
           "from 0 to 1e15", recipe.optimizer.steps);
   Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);

@@ -23,7 +23,7 @@ struct Recipe {
   Inference inference = Inference::kAep;
   double alpha = 0.7;         // power of EP: 1 is the paper, 0 the variational limit
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
-  // steps = 0: as many as DefaultSteps says for the table.
+  // steps = 0: as many as DefaultSteps says for the table, or as fit into the time budget.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it
@@ -32,6 +32,8 @@ struct Recipe {
 // 500 steps for tables of up to 500 rows, growing with the root of the rows to at most 5000: a
 // larger table shows more structure worth learning, but each step then sees a smaller part of it.
 Index DefaultSteps(Index rows);
+
+inline constexpr Index kMostSteps = 1'000'000'000'000'000;
 
 // Throws Error naming the first option that is out of range.
 void CheckRecipe(const Recipe& recipe);
