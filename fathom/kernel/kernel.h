@@ -39,6 +39,10 @@ class Kernel {
   virtual void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                             Vector* d_theta, Matrix* dZ) const = 0;
 
+  // [D]: E[(df/dx_d)^2] of a function drawn from the prior, how strongly it    [slope-variance]
+  // depends on each input. Of a stationary kernel -d2k/dt_d^2 at t = 0.
+  virtual Vector SlopeVariance(const Vector& theta, Index input_dim) const = 0;
+
   virtual std::unique_ptr<Projection> NewProjection() const = 0;
 };
 

@@ -178,6 +178,26 @@ TEST_P(EveryKernel, GramIsItsDefinition) {
   }
 }
 
+// Of f(x + h e_d) - f(x - h e_d), to fourth order in h.
+TEST_P(EveryKernel, SlopeVarianceAgainstDifferences) {
+  RandomStream stream(2);
+  const Function f = RandomFunction(*kernel_, 1, 3, false, &stream);
+  const Vector slopes = kernel_->SlopeVariance(f.theta, 3);
+  ASSERT_EQ(slopes.size(), 3);
+  for (Index d = 0; d < 3; ++d) {
+    const auto difference = [&](double h) {
+      RowVector low = RowVector::Zero(3), high = low;
+      low[d] = -h;
+      high[d] = h;
+      const auto k = GetParam().value;
+      return (k(f.theta, high, high) - 2 * k(f.theta, high, low) + k(f.theta, low, low)) /
+             (4 * h * h);
+    };
+    const double extrapolated = (4 * difference(0.5e-2) - difference(1e-2)) / 3;
+    EXPECT_NEAR(extrapolated, slopes[d], 1e-5 * slopes[d]);
+  }
+}
+
 TEST_P(EveryKernel, GramBackward) {
   RandomStream stream(2);
   for (const Index D : {1, 3}) {

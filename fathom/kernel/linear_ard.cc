@@ -1,5 +1,7 @@
 #include "fathom/kernel/linear_ard.h"
 
+#include <utility>
+
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
 
@@ -23,12 +25,11 @@ class LinearArdProjection : public Projection {
     variances_ = function.theta;
     Z_ = function.Z;
     a_ = function.a;
-    A_ = Z_ * variances_.asDiagonal();
-    SA_ = function.S * A_;
-    Q_ = -(A_.transpose() * SA_);
-    Q_.diagonal() += variances_;
-    slope_ = A_.transpose() * a_;
-    if (function.w.size() > 0) slope_ += function.w;
+    LinearMoments moments(function);
+    slope_ = std::move(moments.slope);
+    Q_ = std::move(moments.Q);
+    A_ = std::move(moments.A);
+    SA_ = std::move(moments.SA);
   }
 
   Index TapeSize(Index /*rows*/) const override { return kSimdPadding; }
@@ -88,6 +89,14 @@ class LinearArdProjection : public Projection {
 
 }  // namespace
 
+LinearMoments::LinearMoments(const LatentFunction& function)
+    : A(function.Z * function.theta.asDiagonal()), SA(function.S * A) {
+  Q = -(A.transpose() * SA);
+  Q.diagonal() += function.theta;
+  slope = A.transpose() * function.a;
+  if (function.w.size() > 0) slope += function.w;
+}
+
 std::vector<Kernel::Block> LinearArd::Blocks(Index input_dim) const {
   return {{"variances", input_dim}};
 }
@@ -109,6 +118,8 @@ void LinearArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix&
   *d_theta += Z.cwiseProduct(pull).colwise().sum().transpose();
   *dZ += 2 * pull * theta.asDiagonal();
 }
+
+Vector LinearArd::SlopeVariance(const Vector& theta, Index /*input_dim*/) const { return theta; }
 
 std::unique_ptr<Projection> LinearArd::NewProjection() const {
   return std::make_unique<LinearArdProjection>();

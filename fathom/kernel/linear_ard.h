@@ -15,6 +15,15 @@
 
 namespace fathom {
 
+// A latent function under this kernel, reduced to what a row needs.            [linear-ard-moments]
+struct LinearMoments {
+  explicit LinearMoments(const LatentFunction& function);
+  Vector slope;  // [D]     c + w
+  Matrix Q;      // [D, D]
+  Matrix A;      // [M, D]  Z V
+  Matrix SA;     // [M, D]  S Z V
+};
+
 class LinearArd : public Kernel {
  public:
   std::string Name() const override { return "linear_ard"; }
@@ -24,6 +33,7 @@ class LinearArd : public Kernel {
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                     Vector* d_theta, Matrix* dZ) const override;
+  Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 };
 

@@ -60,6 +60,10 @@ void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, 
                                      theta.tail(Z.cols()).array().cube();
 }
 
+Vector SeArd::SlopeVariance(const Vector& theta, Index input_dim) const {
+  return theta[0] * theta.tail(input_dim).array().square().inverse();
+}
+
 std::unique_ptr<Projection> SeArd::NewProjection() const {
   return std::make_unique<SeArdProjection>();
 }

@@ -61,6 +61,11 @@ void SpectralMixture::GramBackward(const Vector& theta, const Matrix& Z, const M
   slopes.Finish(c, d_theta, dZ);
 }
 
+Vector SpectralMixture::SlopeVariance(const Vector& theta, Index input_dim) const {
+  const spectral_mixture::Components c(theta, Matrix::Zero(1, input_dim));
+  return (c.A + c.W.cwiseAbs2()).transpose() * c.weights;
+}
+
 std::unique_ptr<Projection> SpectralMixture::NewProjection() const {
   return std::make_unique<SpectralMixtureProjection>();
 }

@@ -36,6 +36,7 @@ class SpectralMixture : public Kernel {
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                     Vector* d_theta, Matrix* dZ) const override;
+  Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 
  private:
