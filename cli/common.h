@@ -30,7 +30,12 @@ Command AddFit(CLI::App* program);
 Command AddResume(CLI::App* program);
 Command AddPredict(CLI::App* program);
 Command AddEvaluate(CLI::App* program);
+Command AddCv(CLI::App* program);
+Command AddInspect(CLI::App* program);
+Command AddExport(CLI::App* program);
 Command AddDemo(CLI::App* program);
+Command AddCompletion(CLI::App* program);
+Command AddMan(CLI::App* program);
 
 // The reader of standard output has gone away: no fault of anybody's, and nobody is left to tell.
 struct ClosedPipe : std::exception {};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/score_lines.h"
 #include "fathom/base/error.h"
 #include "fathom/data/text.h"
 #include "fathom/evaluate/metrics.h"
@@ -27,33 +28,9 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-struct ScoreLine {
-  const char* key;
-  double value;
-  const char* meaning;
-};
-
-std::vector<ScoreLine> Lines(const Scores& scores) {
-  return {
-      {"rmse", scores.rmse, "root mean squared error; smaller is better"},
-      {"mae", scores.mae, "mean absolute error; smaller is better"},
-      {"mean_log_likelihood", scores.mean_log_likelihood,
-       "mean log density of the target; larger is better"},
-      {"crps", scores.crps, "continuous ranked probability score; smaller is better"},
-      {"coverage_50", scores.coverage_50, "share of targets in the 50 % interval; ideal is 0.5"},
-      {"coverage_90", scores.coverage_90, "share of targets in the 90 % interval; ideal is 0.9"},
-      {"coverage_95", scores.coverage_95, "share of targets in the 95 % interval; ideal is 0.95"},
-      {"calibration_error", scores.calibration_error,
-       "mean gap between promised and true coverage; ideal is 0"},
-      {"sharpness", scores.sharpness, "mean predicted standard deviation"},
-      {"interval_score_95", scores.interval_score_95,
-       "width of the 95 % interval plus a penalty for misses; smaller is better"},
-  };
-}
-
 std::string JsonScores(const Scores& scores) {
   nlohmann::ordered_json json;
-  for (const ScoreLine& line : Lines(scores)) json[line.key] = ToJson(line.value);
+  for (const ScoreLine& line : ScoreLines(scores)) json[line.key] = ToJson(line.value);
   json["rows"] = scores.rows;
   return json.dump(2) + "\n";
 }
@@ -61,7 +38,7 @@ std::string JsonScores(const Scores& scores) {
 std::string HumanScores(const Scores& scores) {
   std::string text;
   char buffer[200];
-  for (const ScoreLine& line : Lines(scores)) {
+  for (const ScoreLine& line : ScoreLines(scores)) {
     std::snprintf(buffer, sizeof(buffer), "%-20s %12s   %s\n", line.key, Short(line.value).c_str(),
                   line.meaning);
     text += buffer;

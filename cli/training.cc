@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/common.h"
@@ -105,7 +106,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
     std::error_code ignored;
     std::filesystem::remove(control.checkpoint, ignored);
   }
-  WriteOut(options.json ? JsonReport(options.output, dataset, model)
+  WriteOut(options.json ? JsonReport(options.output, dataset, model).dump(2) + "\n"
                         : HumanReport(options.output, dataset, model));
   if (interrupted) return 128 + Interrupts::Caught();
   return log_lost.given() ? kBadInput : kGood;

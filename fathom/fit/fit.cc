@@ -150,7 +150,7 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   model.recipe.start.seed = recipe.seed;
   model.recipe.optimizer.seed = recipe.seed;
   ResolveSteps(dataset.rows(), &model.recipe.optimizer);
-  model.data = {Fingerprint(dataset), control.origin};
+  model.data = {Fingerprint(dataset), control.origin, control.settings};
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
   model.input_scaler = FitScaler(dataset.inputs.mean);

@@ -87,6 +87,7 @@ Json ToJson(std::uint64_t value) { return value; }
 Json ToJson(const std::string& value) { return value; }
 Json ToJson(const std::vector<Index>& value) { return value; }
 Json ToJson(const std::vector<std::string>& value) { return value; }
+Json ToJson(const std::map<std::string, std::vector<std::string>>& value) { return value; }
 Json ToJson(Start value) { return NameOf(kStarts, value); }
 Json ToJson(StopReason value) { return NameOf(kStopReasons, value); }
 
@@ -123,6 +124,12 @@ void FromJson(const Json& json, const std::string& name, std::vector<Index>* val
 }
 void FromJson(const Json& json, const std::string& name, std::vector<std::string>* value) {
   List(json, name, value);
+}
+void FromJson(const Json& json, const std::string& name,
+              std::map<std::string, std::vector<std::string>>* value) {
+  if (!json.is_object()) Refuse(json, name, "an object of lists");
+  value->clear();
+  for (const auto& [key, list] : json.items()) FromJson(list, name + "." + key, &(*value)[key]);
 }
 void FromJson(const Json& json, const std::string& name, Start* value) {
   ValueOf(kStarts, json, name, value);

@@ -4,6 +4,7 @@
 #define FATHOM_FIT_JSON_VALUE_H_
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ nlohmann::json ToJson(std::uint64_t value);
 nlohmann::json ToJson(const std::string& value);
 nlohmann::json ToJson(const std::vector<Index>& value);
 nlohmann::json ToJson(const std::vector<std::string>& value);
+nlohmann::json ToJson(const std::map<std::string, std::vector<std::string>>& value);
 nlohmann::json ToJson(Start value);
 nlohmann::json ToJson(StopReason value);
 
@@ -34,6 +36,8 @@ void FromJson(const nlohmann::json& json, const std::string& name, std::uint64_t
 void FromJson(const nlohmann::json& json, const std::string& name, std::string* value);
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<Index>* value);
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<std::string>* value);
+void FromJson(const nlohmann::json& json, const std::string& name,
+              std::map<std::string, std::vector<std::string>>* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Start* value);
 void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
 

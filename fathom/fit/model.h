@@ -3,6 +3,7 @@
 #ifndef FATHOM_FIT_MODEL_H_
 #define FATHOM_FIT_MODEL_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct TrainingSummary {
 struct TrainingData {
   std::string fingerprint;  // of the Dataset
   std::string origin;       // where it came from, in the words of the program that read it
+  // The options of that program, defaults included, by name.
+  std::map<std::string, std::vector<std::string>> settings;
 };
 
 struct Model {

@@ -75,7 +75,10 @@ Json Describe(const Model& model) {
           {"layers", std::move(layers)},
           {"inputs", ToJson(model.input_names)},
           {"targets", ToJson(model.target_names)},
-          {"data", {{"fingerprint", model.data.fingerprint}, {"origin", model.data.origin}}},
+          {"data",
+           {{"fingerprint", model.data.fingerprint},
+            {"origin", model.data.origin},
+            {"settings", ToJson(model.data.settings)}}},
           {"recipe", RecipeToJson(model.recipe)},
           {"training", std::move(training)}};
 }
@@ -137,6 +140,7 @@ class Builder {
     const Json& data = Field(description, "data", Json::value_t::object);
     Read(data, "fingerprint", &model.data.fingerprint);
     Read(data, "origin", &model.data.origin);
+    Read(data, "settings", &model.data.settings);
     const Json& training = Field(description, "training", Json::value_t::object);
     VisitFields(model.summary,
                 [&](const char* name, auto& value) { Read(training, name, &value); });
