@@ -39,7 +39,7 @@ class CsvFile {
 
 Case CsvCase(Index rows, Index columns) {
   auto file = std::make_shared<CsvFile>(rows, columns);
-  return {[file] { ReadCsv(file->path(), 1); },
+  return {[file] { ReadTable(file->path(), {.threads = 1}); },
           {.cells = static_cast<double>(rows * columns)},
           static_cast<double>(std::filesystem::file_size(file->path()))};
 }

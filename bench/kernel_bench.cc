@@ -18,7 +18,7 @@ namespace {
 // One latent function and a tile of rows; Run is forward and backward as a training step does it.
 class Layer {
  public:
-  Layer(Index D, Index M, Index rows, bool uncertain)
+  Layer(Index D, Index M, Index rows, bool uncertain, Precision precision)
       : projection_(SeArd().NewProjection()), x_(rows, D) {
     RandomStream stream(1);
     x_.mean = stream.NormalMatrix(rows, D);
@@ -28,7 +28,8 @@ class Layer {
     const Vector a = stream.NormalMatrix(M, 1);
     const Matrix root = stream.NormalMatrix(M, M);
     const Matrix S = root * root.transpose() / static_cast<double>(M * M);
-    projection_->Prepare({theta, Z, a, S, Vector()}, uncertain);
+    projection_->Prepare({theta, Z, a, S, Vector()},
+                         {.uncertain = uncertain, .precision = precision});
     tape_.resize(static_cast<std::size_t>(projection_->TapeSize(rows)));
     sums_.resize(static_cast<std::size_t>(projection_->SumsSize()));
     m_.resize(rows);
@@ -54,50 +55,55 @@ class Layer {
   Vector m_, v_;
 };
 
-Case Psi2Case(Index Q, Index M) {
-  auto layer = std::make_shared<Layer>(Q, M, kTileRows, true);
+Case Psi2Case(Index Q, Index M, Precision precision) {
+  auto layer = std::make_shared<Layer>(Q, M, kTileRows, true, precision);
   return {[layer] { layer->Run(); }, static_cast<double>(kTileRows) * UncertainRow(Q, M, true),
           static_cast<double>(kTileRows * (M * (M + 1) / 2))};
 }
 
 Case FirstLayerCase(Index D, Index M) {
-  auto layer = std::make_shared<Layer>(D, M, kChunkRows, false);
+  auto layer = std::make_shared<Layer>(D, M, kChunkRows, false, Precision::kDouble);
   return {[layer] { layer->Run(); }, static_cast<double>(kChunkRows) * CertainRow(D, M, true),
           static_cast<double>(kChunkRows)};
 }
 
 // The loops over pairs alone, without psi1 and what surrounds them.
+template <typename T>
 struct PairLoops {
   PairLoops(Index Q_in, Index M)
       : Q(Q_in),
-        pairs(PaddedSize(M * (M + 1) / 2)),
-        features(kTileRows * (2 * Q + 1), -0.1),
-        weights(pairs, 0.5),
-        midpoints(Q * pairs, 0.3),
+        pairs((M * (M + 1) / 2 + se_ard::kPairPadding - 1) / se_ard::kPairPadding *
+              se_ard::kPairPadding),
+        features(kTileRows * (2 * Q + 1), static_cast<T>(-0.1)),
+        weights(pairs, static_cast<T>(0.5)),
+        midpoints(Q * pairs, static_cast<T>(0.3)),
         E(kTileRows * pairs),
         sums(kTileRows * (2 * Q + 1)),
         pair_sums((2 * Q + 1) * pairs) {}
   void Forward() {
-    se_ard::PairForward(kTileRows, Q, pairs, features.data(), weights.data(), midpoints.data(),
-                        E.data(), sums.data());
+    se_ard::PairForward(se_ard::PairTile<T>{kTileRows, Q, pairs, features.data(), weights.data(),
+                                            midpoints.data(), E.data(), sums.data()});
   }
   void Backward() {
-    se_ard::PairBackward(kTileRows, Q, pairs, features.data(), E.data(), pair_sums.data());
+    se_ard::PairBackward(kTileRows, 2 * Q + 1, pairs, features.data(), E.data(), pair_sums.data());
   }
   Index Q, pairs;
-  AlignedBuffer features, weights, midpoints, E, sums, pair_sums;
+  AlignedVector<T> features, weights, midpoints, E;
+  AlignedBuffer sums, pair_sums;
 };
 
+template <typename T>
 Case PairForwardCase(Index Q, Index M) {
-  auto loops = std::make_shared<PairLoops>(Q, M);
+  auto loops = std::make_shared<PairLoops<T>>(Q, M);
   const auto count = static_cast<double>(kTileRows * (M * (M + 1) / 2));
   return {[loops] { loops->Forward(); },
           {.exps = count, .flops = 2 * count * static_cast<double>(4 * Q + 2)},
           count};
 }
 
+template <typename T>
 Case PairBackwardCase(Index Q, Index M) {
-  auto loops = std::make_shared<PairLoops>(Q, M);
+  auto loops = std::make_shared<PairLoops<T>>(Q, M);
   loops->Forward();
   const auto count = static_cast<double>(kTileRows * (M * (M + 1) / 2));
   return {
@@ -110,10 +116,15 @@ void RegisterKernelBenchmarks() {
   for (const Index Q : {1, 2, 3, 5}) {
     const std::string q = "_q" + std::to_string(Q);
     for (const Index M : {50, 100, 200}) {
-      Register("psi2" + q + "_m" + std::to_string(M) + "_double", [=] { return Psi2Case(Q, M); });
+      const std::string name = "psi2" + q + "_m" + std::to_string(M);
+      Register(name + "_double", [=] { return Psi2Case(Q, M, Precision::kDouble); });
+      Register(name + "_mixed", [=] { return Psi2Case(Q, M, Precision::kMixed); });
     }
-    Register("pair_forward" + q + "_m100_double", [=] { return PairForwardCase(Q, 100); });
-    Register("pair_backward" + q + "_m100_double", [=] { return PairBackwardCase(Q, 100); });
+    Register("pair_forward" + q + "_m100_double", [=] { return PairForwardCase<double>(Q, 100); });
+    Register("pair_forward" + q + "_m100_mixed", [=] { return PairForwardCase<float>(Q, 100); });
+    Register("pair_backward" + q + "_m100_double",
+             [=] { return PairBackwardCase<double>(Q, 100); });
+    Register("pair_backward" + q + "_m100_mixed", [=] { return PairBackwardCase<float>(Q, 100); });
   }
   for (const Index D : {8, 90}) {
     for (const Index M : {50, 100, 200}) {

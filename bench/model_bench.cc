@@ -27,7 +27,7 @@ Case PrepareCase(Index M) {
 
 Case StepCase(const Shape& shape) {
   struct Setup {
-    explicit Setup(const Shape& of) : problem(of), trainer(problem, of.batch, pool) {}
+    explicit Setup(const Shape& of) : problem(of), trainer(problem, of, pool) {}
     ThreadPool pool{1};
     Problem problem;
     Trainer trainer;
@@ -38,18 +38,19 @@ Case StepCase(const Shape& shape) {
           static_cast<double>(shape.batch) * PairsOfUpperLayers(model)};
 }
 
-Case PredictCase(Index rows, Index M) {
+Case PredictCase(Index rows, Index M, Precision precision) {
   struct Setup {
     Setup(Index count, const Shape& of)
         : problem(of),
-          predictor(problem.model, pool),
+          predictor(problem.model, pool, of.precision),
           x(Moments::Certain(problem.x.mean.topRows(count))) {}
     ThreadPool pool{1};
     Problem problem;
     Predictor predictor;
     Moments x;
   };
-  auto setup = std::make_shared<Setup>(rows, Shape{.rows = 10'000, .inducing = {M}});
+  auto setup =
+      std::make_shared<Setup>(rows, Shape{.rows = 10'000, .inducing = {M}, .precision = precision});
   return {[setup] { setup->predictor.Predict(setup->x, {}); },
           static_cast<double>(rows) * RowWork(setup->problem.model, false),
           static_cast<double>(rows)};
@@ -64,12 +65,16 @@ void RegisterModelBenchmarks() {
     Register("step_" + name, [=] { return StepCase(shape); });
   };
   step("7373x8_h2_m100_b1024", {});
+  step("7373x8_h2_m100_b1024_mixed", {.precision = Precision::kMixed});
   step("7373x8_h2_m100_b256", {.batch = 256});
   step("7373x8_h2_m50_b256", {.inducing = {50}, .batch = 256});
   step("7373x8_h2x2_m100_b1024", {.hidden = {2, 2}});
   step("7373x8_h2x3_m100_b1024", {.hidden = {2, 2, 2}});
-  for (const Index rows : {10'000, 1})
-    Register("predict_" + std::to_string(rows) + "_m100", [=] { return PredictCase(rows, 100); });
+  for (const Index rows : {10'000, 1}) {
+    const std::string name = "predict_" + std::to_string(rows) + "_m100";
+    Register(name, [=] { return PredictCase(rows, 100, Precision::kDouble); });
+    Register(name + "_mixed", [=] { return PredictCase(rows, 100, Precision::kMixed); });
+  }
 }
 
 }  // namespace fathom::bench

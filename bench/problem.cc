@@ -27,9 +27,9 @@ Problem::Problem(const Shape& shape) {
   model = Initialize(architecture, {}, x.mean, 1);
 }
 
-Trainer::Trainer(const Problem& problem, Index batch, const ThreadPool& pool)
-    : energy_(problem.model, problem.x, problem.y, {}, pool),
-      batch_(std::min(batch, problem.x.rows())),
+Trainer::Trainer(const Problem& problem, const Shape& shape, const ThreadPool& pool)
+    : energy_(problem.model, problem.x, problem.y, {.precision = shape.precision}, pool),
+      batch_(std::min(shape.batch, problem.x.rows())),
       order_(RandomStream(2).Permutation(problem.x.rows())),
       parameters_(Pack(problem.model, energy_.packing())),
       adam_(parameters_.size()) {}

@@ -17,6 +17,7 @@ struct Shape {
   std::vector<Index> hidden = {2};
   std::vector<Index> inducing = {100};  // per layer; the last entry holds for all above
   Index batch = 1024;
+  Precision precision = Precision::kDouble;
 };
 
 struct Problem {
@@ -29,7 +30,7 @@ struct Problem {
 // Training as `fathom fit` does it: minibatches in random order, energy, gradient, Adam.
 class Trainer {
  public:
-  Trainer(const Problem& problem, Index batch, const ThreadPool& pool);
+  Trainer(const Problem& problem, const Shape& shape, const ThreadPool& pool);
   void Step();
   // Steps until the next begin of an epoch; a last batch of fewer rows is left out.
   Index steps_per_epoch() const { return static_cast<Index>(order_.size()) / batch_; }

@@ -1,6 +1,6 @@
 // Trains a model of one shape for some epochs in a process of its own, so that its peak memory is
 // that of the shape, and prints one line of JSON.
-//   fathom_bench_shape rows=7373 inputs=8 hidden=2,2 inducing=100 batch=1024 threads=1 seconds=3
+//   fathom_bench_shape rows=7373 inputs=8 hidden=2,2 inducing=100 batch=1024 mixed=0 threads=1 seconds=3
 // `seconds`: whole epochs are repeated for about that long, at least one; the best is taken. The
 // clock is wall time, since that is what threads are for; cpu_seconds_per_epoch is of all threads.
 #include <sys/resource.h>
@@ -67,6 +67,8 @@ Arguments Parse(int argc, char** argv) {
       out.shape.inputs = values[0];
     } else if (name == "batch") {
       out.shape.batch = values[0];
+    } else if (name == "mixed") {
+      out.shape.precision = values[0] != 0 ? Precision::kMixed : Precision::kDouble;
     } else if (name == "threads") {
       out.threads = values[0];
     } else if (name == "seconds") {
@@ -74,8 +76,9 @@ Arguments Parse(int argc, char** argv) {
     } else if (name == "max_steps") {
       out.max_steps = values[0];
     } else {
-      ThrowError("unknown name '", name,
-                 "'; use rows, inputs, hidden, inducing, batch, threads, seconds or max_steps");
+      ThrowError(
+          "unknown name '", name,
+          "'; use rows, inputs, hidden, inducing, batch, mixed, threads, seconds or max_steps");
     }
   }
   return out;
@@ -92,7 +95,7 @@ void Run(const Arguments& arguments) {
   const double base_bytes = PeakBytes();  // code and libraries
   const ThreadPool pool(static_cast<int>(arguments.threads));
   const Problem problem(shape);
-  Trainer trainer(problem, shape.batch, pool);
+  Trainer trainer(problem, shape, pool);
   const Index batch = std::min(shape.batch, shape.rows);
   Index steps = trainer.steps_per_epoch();
   if (arguments.max_steps > 0) steps = std::min(steps, arguments.max_steps);

@@ -13,7 +13,6 @@
 #include <filesystem>
 
 #include "fathom/base/error.h"
-#include "fathom/data/csv.h"
 #include "fathom/data/text.h"
 
 namespace fathom::cli {
@@ -143,22 +142,6 @@ void CheckOutput(const std::string& path, const std::vector<std::string>& inputs
   if (descriptor < 0) ThrowError(path, ": cannot write the file: ", std::strerror(errno));
   ::close(descriptor);
   ::unlink(probe.c_str());
-}
-
-Table ReadForModel(const std::string& path, const Model& model, int threads) {
-  CsvOptions options{.threads = threads};
-  options.only = model.input_names;
-  options.only.insert(options.only.end(), model.target_names.begin(), model.target_names.end());
-  Table table = ReadCsv(path, options);
-  std::vector<std::string> missing;
-  for (const std::string& name : model.input_names) {
-    if (std::count(table.columns.begin(), table.columns.end(), name) == 0) missing.push_back(name);
-  }
-  if (!missing.empty()) {
-    ThrowError(table.source, ": has no column ", QuotedList(missing),
-               "; the model predicts from the columns ", QuotedList(model.input_names));
-  }
-  return table;
 }
 
 CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what) {

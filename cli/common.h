@@ -30,7 +30,12 @@ Command AddFit(CLI::App* program);
 Command AddResume(CLI::App* program);
 Command AddPredict(CLI::App* program);
 Command AddEvaluate(CLI::App* program);
+Command AddCv(CLI::App* program);
+Command AddInspect(CLI::App* program);
+Command AddExport(CLI::App* program);
 Command AddDemo(CLI::App* program);
+Command AddCompletion(CLI::App* program);
+Command AddMan(CLI::App* program);
 
 // The reader of standard output has gone away: no fault of anybody's, and nobody is left to tell.
 struct ClosedPipe : std::exception {};
@@ -65,9 +70,6 @@ std::string Short(double value);
 // Throws Error unless a file can be made (or replaced) at `path`, and if that would overwrite one
 // of `inputs`. Leaves everything as it was.
 void CheckOutput(const std::string& path, const std::vector<std::string>& inputs);
-
-// The columns of a table that the model knows. Throws Error naming the inputs that are missing.
-Table ReadForModel(const std::string& path, const Model& model, int threads);
 
 // Common options, with the same words everywhere.
 CLI::Option* AddSeed(CLI::App* app, std::uint64_t* seed, const char* what);

@@ -1,16 +1,78 @@
 #include "cli/data_options.h"
 
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "fathom/base/error.h"
-#include "fathom/data/csv.h"
+#include "fathom/data/text.h"
 
 namespace fathom::cli {
 
 namespace {
 
 using Json = nlohmann::json;
+
+char ParseSeparator(const std::string& text) {
+  if (text.empty()) return 0;
+  if (text == "tab" || text == "\\t") return '\t';
+  const auto c = static_cast<unsigned char>(text[0]);
+  if (text.size() == 1 &&
+      (text[0] == '\t' ||
+       (std::ispunct(c) != 0 && std::string("\"'+-.").find(text[0]) == std::string::npos))) {
+    return text[0];
+  }
+  ThrowError("--separator: ", Quoted(text),
+             " cannot stand between cells; give one sign, such as ';', or 'tab'");
+}
+
+// "column=0.1"; anything else is a file.
+bool ParseColumnStd(const std::string& text, std::pair<std::string, double>* column) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos) return false;
+  column->first = text.substr(0, equals);
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data() + equals + 1, end, column->second);
+  return problem == std::errc() && stop == end;
+}
+
+InputStd ReadInputStd(const DataOptions& options, const ReadOptions& reading) {
+  InputStd std;
+  for (const std::string& text : options.input_std) {
+    std::pair<std::string, double> column;
+    if (ParseColumnStd(text, &column)) {
+      std.columns.push_back(column);
+      continue;
+    }
+    if (!std.cells.columns.empty())
+      ThrowError("--input-std: names two files, ", Quoted(std.cells.source), " and ", Quoted(text),
+                 "; give one");
+    if (text == "-" && options.table == "-")
+      ThrowError("--input-std: standard input is already the table; name a file");
+    std.cells = ReadTable(text, reading);
+  }
+  return std;
+}
+
+CLI::Option* AddColumns(CLI::App* app, const char* name, std::vector<std::string>* columns,
+                        const char* what) {
+  return app->add_option(name, *columns, what)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+}
+
+// A model that knows its columns by name must not take numbers for names.
+void RequireNames(const Table& table, const Schema& schema, const DataOptions& options) {
+  if (table.unnamed_columns == 0 || schema.unnamed_columns > 0 || options.no_header) return;
+  ThrowError(table.source,
+             ": has no header row, but the model finds its columns by name; put a line",
+             " of names on top, or give --no-header if the columns are the model's inputs in their",
+             " order");
+}
 
 // A parser of the data options alone.
 std::unique_ptr<CLI::App> DataParser(DataOptions* options) {
@@ -22,23 +84,61 @@ std::unique_ptr<CLI::App> DataParser(DataOptions* options) {
 
 }  // namespace
 
-void AddDataOptions(CLI::App* app, DataOptions* options) {
-  const auto add_list = [app](const char* name, std::vector<std::string>* list, const char* text) {
-    return app->add_option(name, *list, text)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->allow_extra_args(false)
-        ->type_name("NAME");
-  };
-  add_list("--target", &options->targets,
-           "Column to predict, by name or number; repeat it or give a,b for several")
+void AddReadingOptions(CLI::App* app, DataOptions* options) {
+  app->add_option("--separator", options->separator,
+                  "Sign between the cells of a line, or 'tab'; found out if not given")
+      ->type_name("SIGN");
+  CLI::Option* header = app->add_flag("--header", options->header,
+                                      "The first line holds names, even if they look like numbers");
+  app->add_flag("--no-header", options->no_header,
+                "The first line is a row; the columns are called x1, x2, ...")
+      ->excludes(header);
+  app->add_option("--input-std", options->input_std,
+                  "Standard deviation of input cells, in the units of the file: NAME=0.1 for a "
+                  "column, or a table with one for each cell")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->type_name("NAME=S|FILE");
+}
+
+void AddRoleOptions(CLI::App* app, DataOptions* options) {
+  AddColumns(app, "--target", &options->targets,
+             "Column to predict, by name or number; repeat it or give a,b for several")
       ->required();
-  add_list("--ignore", &options->ignore, "Column to leave out; repeat it or give a,b");
+  AddColumns(app, "--ignore", &options->ignore, "Column to leave out; repeat it or give a,b");
+  AddColumns(app, "--categorical", &options->categorical,
+             "Column whose numbers are names of categories; repeat it or give a,b");
+  app->add_option("--weights", options->weights,
+                  "Column that says how many rows each row counts as")
+      ->type_name("NAME");
+}
+
+void AddDataOptions(CLI::App* app, DataOptions* options) {
+  AddRoleOptions(app, options);
+  AddReadingOptions(app, options);
+}
+
+ReadOptions ReadingOf(const DataOptions& options, int threads) {
+  ReadOptions reading;
+  reading.threads = threads;
+  reading.separator = ParseSeparator(options.separator);
+  if (options.header) reading.header = Header::kPresent;
+  if (options.no_header) reading.header = Header::kAbsent;
+  return reading;
+}
+
+Roles RolesOf(const DataOptions& options) {
+  return {.targets = SplitLists(options.targets),
+          .ignore = SplitLists(options.ignore),
+          .categorical = SplitLists(options.categorical),
+          .weights = options.weights};
 }
 
 Dataset ReadData(const DataOptions& options, int threads) {
-  const Table table =
-      ReadCsv(options.table, {.threads = threads, .ignore = SplitLists(options.ignore)});
-  return MakeDataset(table, SplitLists(options.targets));
+  const Roles roles = RolesOf(options);
+  const ReadOptions reading = ReadingOf(options, threads);
+  const Table table = ReadTable(options.table, ReadingFor(roles, reading));
+  return MakeDataset(table, roles, ReadInputStd(options, reading));
 }
 
 std::string DescribeData(const CLI::App& app, const std::string& table) {
@@ -67,6 +167,22 @@ DataOptions DataFromDescription(const std::string& description) {
     ThrowError("how its table was read is not known: ", error.what());
   }
   return options;
+}
+
+RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int threads)
+    : table_(ReadTable(options.table, ReadingFor(schema, ReadingOf(options, threads)))),
+      rows_((RequireNames(table_, schema, options), table_), schema,
+            ReadInputStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {}
+
+void TellNotes(const std::vector<Note>& notes) {
+  for (const Note& note : notes) Complain("note: " + note.text);
+}
+
+nlohmann::ordered_json NotesJson(const std::vector<Note>& notes) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const Note& note : notes)
+    json.push_back({{"kind", note.kind}, {"count", note.count}, {"text", note.text}});
+  return json;
 }
 
 }  // namespace fathom::cli

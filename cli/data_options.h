@@ -1,9 +1,10 @@
-// The table to learn from: the options that say how it is read, and their memory in the model, by
-// which 'fathom resume' reads it again.
+// The options that say how a table is read and what its columns are for, the same in every
+// command, and their memory in the model, by which 'fathom resume' reads the table again.
 #ifndef FATHOM_CLI_DATA_OPTIONS_H_
 #define FATHOM_CLI_DATA_OPTIONS_H_
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,18 +14,48 @@ namespace fathom::cli {
 
 struct DataOptions {
   std::string table;
-  std::vector<std::string> targets, ignore;
+  std::string separator;
+  bool header = false, no_header = false;
+  std::vector<std::string> input_std;
+  std::vector<std::string> targets, ignore, categorical;  // lists such as "a,b", as they were given
+  std::string weights;
 };
 
-// All but the table itself, which each command names in its own way.
+// --separator, --header, --no-header and --input-std: for every command that reads a table.
+void AddReadingOptions(CLI::App* app, DataOptions* options);
+// --target, --ignore, --categorical and --weights: for those that learn from one.
+void AddRoleOptions(CLI::App* app, DataOptions* options);
+// Both: all but the table itself, which each command names in its own way.
 void AddDataOptions(CLI::App* app, DataOptions* options);
 
+// What the options mean to the library. Throw Error naming the option.
+ReadOptions ReadingOf(const DataOptions& options, int threads);
+Roles RolesOf(const DataOptions& options);
+
+// The table as training data.
 Dataset ReadData(const DataOptions& options, int threads);
 
 // The table and the data options that `app` was given, as the text Model::data.origin.
 std::string DescribeData(const CLI::App& app, const std::string& table);
 // The same back. Throws Error if the text is not one of DescribeData's.
 DataOptions DataFromDescription(const std::string& description);
+
+// The table as rows for a model with this schema.
+class RowsForModel {
+ public:
+  RowsForModel(const DataOptions& options, const Schema& schema, int threads);
+  const Table& table() const { return table_; }
+  const InputRows& rows() const { return rows_; }
+
+ private:
+  Table table_;
+  InputRows rows_;  // refers to the table
+};
+
+// One line on standard error for each.
+void TellNotes(const std::vector<Note>& notes);
+// [{"kind": ..., "count": ..., "text": ...}, ...]
+nlohmann::ordered_json NotesJson(const std::vector<Note>& notes);
 
 }  // namespace fathom::cli
 

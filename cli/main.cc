@@ -4,6 +4,7 @@
 #include <new>
 
 #include "cli/common.h"
+#include "cli/config.h"
 #include "fathom/base/error.h"
 #include "fathom/data/text.h"
 
@@ -56,16 +57,18 @@ int Run(int argc, char** argv) {
   program.footer(kExample);
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  const std::vector<Command> commands = {AddFit(&program), AddResume(&program),
-                                         AddPredict(&program), AddEvaluate(&program),
-                                         AddDemo(&program)};
+  const std::vector<Command> commands = {
+      AddFit(&program),        AddResume(&program),  AddPredict(&program), AddEvaluate(&program),
+      AddCv(&program),         AddInspect(&program), AddExport(&program),  AddDemo(&program),
+      AddCompletion(&program), AddMan(&program)};
+  for (const Command& command : commands) AddConfig(command.app);
   CheckFirstWord(argc, argv, commands);
   const auto asked = [&] {
     const std::vector<CLI::App*> found = program.get_subcommands();
     return found.empty() ? &program : found.front();
   };
   try {
-    program.parse(argc, argv);
+    ParseWithConfig({argv + 1, argv + argc}, &program);
   } catch (const CLI::CallForHelp&) {
     WriteOut(asked()->help(asked() == &program ? "" : "fathom"));
     return kGood;

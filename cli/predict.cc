@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/data_options.h"
 #include "fathom/base/error.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
+#include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
@@ -28,7 +31,8 @@ constexpr const char* kExample =
     "is the log density of their values. Other columns\nare ignored.";
 
 struct PredictCommandOptions {
-  std::string model, test, output = "-";
+  DataOptions data;
+  std::string model, output = "-";
   std::string quantiles = "0.025,0.975";
   PredictOptions predict;
   int threads = 0;
@@ -156,29 +160,28 @@ class CsvPieces {
 
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
-  if (options.output != "-") CheckOutput(options.output, {options.model, options.test});
+  if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
-  const Table table = ReadForModel(options.test, model, options.threads);
+  const RowsForModel test(options.data, model.schema, options.threads);
+  TellNotes(test.rows().notes());
 
   Output output(options.output);
   std::unique_ptr<CsvPieces> csv;
   PredictOptions predict = options.predict;
   do {
     // A piece of the table at a time, so that memory beside the table does not grow with it.
-    const Index count = std::min(options.chunk, table.values.rows() - predict.first_row);
-    const Table piece{table.source, table.columns,
-                      table.values.middleRows(predict.first_row, count)};
-    const Dataset rows = SelectInputs(piece, model.input_names, model.target_names);
+    const Index count = std::min(options.chunk, test.rows().rows() - predict.first_row);
+    const Dataset rows = test.rows().Read(predict.first_row, count);
     const Prediction prediction = predictor.Predict(rows.inputs, predict);
-    RequireFinite(prediction, table);
+    RequireFinite(prediction, test.table());
     // A density of y says nothing about f.
     const bool log_density = rows.targets.cols() > 0 && !predict.latent;
     if (!csv)
       csv = std::make_unique<CsvPieces>(ColumnNames(model, quantiles, log_density), &output);
     csv->Write(OutputValues(prediction, rows.targets, quantiles, log_density));
     predict.first_row += count;
-  } while (predict.first_row < table.values.rows());
+  } while (predict.first_row < test.rows().rows());
   output.Commit();
   return kGood;
 }
@@ -192,7 +195,8 @@ Command AddPredict(CLI::App* program) {
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()
       ->type_name("");
-  app->add_option("TEST.csv", options->test, "Table with the model's inputs; - is standard input")
+  app->add_option("TEST.csv", options->data.table,
+                  "Table with the model's inputs; - is standard input")
       ->required()
       ->type_name("");
   app->add_option("-o,--output", options->output, "File to write; - is standard output")
@@ -203,6 +207,7 @@ Command AddPredict(CLI::App* program) {
       ->capture_default_str();
   app->add_flag("--latent", options->predict.latent,
                 "Predict the function without the noise of an observation");
+  AddReadingOptions(app, &options->data);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
   app->add_option("--chunk", options->chunk,

@@ -5,43 +5,44 @@
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/data_options.h"
 #include "fathom/data/text.h"
 #include "fathom/fit/describe.h"
 #include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
-std::string JsonReport(const std::string& path, const Dataset& dataset, const Model& model) {
+nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
+                                  const Model& model) {
   const TrainingSummary& summary = model.summary;
   const Vector noise = NoiseStd(model);
   nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
   for (std::size_t t = 0; t < model.target_names.size(); ++t)
     noise_std[model.target_names[t]] = ToJson(noise[static_cast<Index>(t)]);
-  const nlohmann::ordered_json json = {{"model", path},
-                                       {"rows", summary.rows},
-                                       {"dropped_rows", dataset.dropped_rows},
-                                       {"inputs", model.input_names},
-                                       {"targets", model.target_names},
-                                       {"constant_columns", ConstantColumns(model)},
-                                       {"hidden", model.recipe.architecture.hidden},
-                                       {"architecture", DescribeNetwork(model.network)},
-                                       {"steps", summary.steps},
-                                       {"seconds", ToJson(summary.seconds)},
-                                       {"reason", ToJson(summary.reason)},
-                                       {"message", summary.message},
-                                       {"energy_per_row", ToJson(summary.energy_per_row)},
-                                       {"noise_std", noise_std},
-                                       {"recoveries", summary.recoveries},
-                                       {"largest_jitter", ToJson(summary.largest_jitter)}};
-  return json.dump(2) + "\n";
+  return {{"model", path},
+          {"rows", summary.rows},
+          {"dropped_rows", dataset.dropped_rows},
+          {"inputs", model.input_names},
+          {"targets", model.target_names},
+          {"notes", NotesJson(dataset.notes)},
+          {"constant_columns", ConstantColumns(model)},
+          {"hidden", model.recipe.architecture.hidden},
+          {"architecture", DescribeNetwork(model.network)},
+          {"steps", summary.steps},
+          {"seconds", ToJson(summary.seconds)},
+          {"reason", ToJson(summary.reason)},
+          {"message", summary.message},
+          {"energy_per_row", ToJson(summary.energy_per_row)},
+          {"noise_std", noise_std},
+          {"recoveries", summary.recoveries},
+          {"largest_jitter", ToJson(summary.largest_jitter)}};
 }
 
 std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model) {
   const TrainingSummary& summary = model.summary;
   std::ostringstream text;
   text << "rows        " << summary.rows;
-  if (dataset.dropped_rows > 0)
-    text << " (" << dataset.dropped_rows << " without a target left out)";
+  if (dataset.dropped_rows > 0) text << " (" << dataset.dropped_rows << " skipped)";
   const std::vector<std::string> constant = ConstantColumns(model);
   if (!constant.empty())
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";

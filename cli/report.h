@@ -2,13 +2,15 @@
 #ifndef FATHOM_CLI_REPORT_H_
 #define FATHOM_CLI_REPORT_H_
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "fathom/fit/model.h"
 
 namespace fathom::cli {
 
-std::string JsonReport(const std::string& path, const Dataset& dataset, const Model& model);
+nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
+                                  const Model& model);
 std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model);
 
 }  // namespace fathom::cli

@@ -3,9 +3,11 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/common.h"
+#include "cli/data_options.h"
 #include "cli/metrics_log.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -66,6 +68,7 @@ std::string CheckpointPath(const std::string& model) { return model + ".checkpoi
 
 int Train(const TrainingOptions& options, const Dataset& dataset, Index first_step,
           const std::function<Model(FitControl)>& train) {
+  TellNotes(dataset.notes);
   FitControl control;
   control.checkpoint = CheckpointPath(options.output);
   control.checkpoint_interval = CheckpointInterval(options.checkpoint_every);
@@ -105,7 +108,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
     std::error_code ignored;
     std::filesystem::remove(control.checkpoint, ignored);
   }
-  WriteOut(options.json ? JsonReport(options.output, dataset, model)
+  WriteOut(options.json ? JsonReport(options.output, dataset, model).dump(2) + "\n"
                         : HumanReport(options.output, dataset, model));
   if (interrupted) return 128 + Interrupts::Caught();
   return log_lost.given() ? kBadInput : kGood;

@@ -3,8 +3,8 @@
 #include <iostream>
 
 int main() {
-  const auto train = fathom::MakeDataset(fathom::ReadCsv("mountain_car_train.csv"), {"value"});
-  const auto test = fathom::MakeDataset(fathom::ReadCsv("mountain_car_test.csv"), {"value"});
+  const auto train = fathom::MakeDataset(fathom::ReadTable("mountain_car_train.csv"), {"value"});
+  const auto test = fathom::MakeDataset(fathom::ReadTable("mountain_car_test.csv"), {"value"});
   fathom::SaveModel(fathom::Fit(train, {}), "car.fathom");
   const fathom::ModelPredictor model(fathom::LoadModel("car.fathom"));
   const fathom::Prediction y = model.Predict(test.inputs);

@@ -6,6 +6,7 @@
 #include "fathom/base/prediction.h"
 #include "fathom/data/csv.h"
 #include "fathom/data/dataset.h"
+#include "fathom/data/read_table.h"
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fit/model.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fathom/base/random.h"
-#include "fathom/data/csv.h"
+#include "fathom/data/read_table.h"
 #include "fathom/data/test_folder.h"
 #include "fathom/fit/model.h"
 #include "tests/support/program.h"
@@ -19,80 +19,13 @@
 namespace fathom {
 namespace {
 
-struct Outcome {
-  int code = -1;  // of the exit, or 1000 + the signal that ended the program
-  std::string out, err;
-};
-
-std::size_t CountLines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-// y = a b + noise, with a constant column and one that repeats another.
-std::string Csv(Index rows, std::uint64_t seed) {
-  RandomStream stream(seed);
-  std::ostringstream out;
-  out << "a,b,constant,again,y\n";
-  for (Index n = 0; n < rows; ++n) {
-    const double a = stream.Normal();
-    const double b = 100 + 5 * stream.Normal();
-    const double y = a * (b - 100) + 0.1 * stream.Normal();
-    out << a << "," << b << ",7," << b << "," << y << "\n";
-  }
-  return out.str();
-}
-
-class Cli : public testing::Test {
- protected:
-  std::string File(const std::string& name) const { return folder_.Path(name); }
-
-  Outcome Run(const Arguments& arguments, const std::string& input = "") const {
-    folder_.Write("stdin", input);
-    const int in = ::open(File("stdin").c_str(), O_RDONLY);
-    const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    Outcome outcome;
-    outcome.code = ExitCode(Start(arguments, {.in = in, .out = out, .err = err}));
-    for (const int descriptor : {in, out, err}) ::close(descriptor);
-    outcome.out = TestFolder::Read(File("stdout"));
-    outcome.err = TestFolder::Read(File("stderr"));
-    return outcome;
-  }
-  // Runs and expects success; what was printed.
-  std::string Good(const Arguments& arguments, const std::string& input = "") const {
-    const Outcome outcome = Run(arguments, input);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    return outcome.out;
-  }
-  // Runs and expects exit 2 with one line that holds `word`.
-  void Bad(const Arguments& arguments, const std::string& word) const {
-    const Outcome outcome = Run(arguments);
-    EXPECT_EQ(outcome.code, 2) << word;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(outcome.err.starts_with("fathom: ")) << outcome.err;
-    EXPECT_EQ(CountLines(outcome.err), 1U) << outcome.err;
-    EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
-  }
-
-  Arguments FitArguments(const std::string& train, const std::string& model,
-                         const Arguments& more = {}) const {
-    Arguments arguments = {"fit",     train, "--target",   "y",  "-o",        model,
-                           "--steps", "30",  "--inducing", "10", "--warm-up", "10"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
-
-  TestFolder folder_;
-  const std::string train_ = folder_.Write("train.csv", Csv(80, 1));
-  const std::string test_ = folder_.Write("test.csv", Csv(50, 2));
-  const std::string model_ = folder_.Path("model.fathom");
-};
+using Cli = ProgramTest;
 
 TEST_F(Cli, VersionAndHelp) {
   EXPECT_TRUE(Good({"--version"}).starts_with("fathom "));
   const std::string help = Good({"--help"});
-  for (const std::string command : {"fit", "resume", "predict", "evaluate", "demo"}) {
+  for (const std::string command :
+       {"fit", "resume", "predict", "evaluate", "inspect", "export", "demo"}) {
     EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
     const std::string own = Good({command, "--help"});
     EXPECT_NE(own.find("Usage: fathom " + command), std::string::npos) << own;
@@ -106,15 +39,14 @@ TEST_F(Cli, FitPredictEvaluate) {
   const std::string summary = Good(FitArguments(train_, model_, {"--steps", "400"}));
   EXPECT_NE(summary.find("rows        80\n"), std::string::npos) << summary;
   EXPECT_NE(summary.find("4 inputs"), std::string::npos) << summary;
-  EXPECT_NE(summary.find("constant    'constant': the same"), std::string::npos) << summary;
 
   std::istringstream predictions(Good({"predict", model_, test_}));
   std::string header;
   std::getline(predictions, header);
   EXPECT_EQ(header, "mean,std,q025,q975,log_density");
   const std::string path = folder_.Write("predictions.csv", Good({"predict", model_, test_}));
-  const Matrix predicted = ReadCsv(path).values;
-  const Matrix truth = ReadCsv(test_).values;
+  const Matrix predicted = ReadTable(path).values;
+  const Matrix truth = ReadTable(test_).values;
   ASSERT_EQ(predicted.rows(), 50);
   EXPECT_TRUE((predicted.col(1).array() > 0).all());
   EXPECT_TRUE((predicted.col(2).array() < predicted.col(0).array()).all());
@@ -131,7 +63,8 @@ TEST_F(Cli, FitPredictEvaluate) {
                           "calibration_error", "sharpness", "interval_score_95"}) {
     EXPECT_TRUE(scores[key].is_number()) << key;
   }
-  EXPECT_EQ(CountLines(Good({"evaluate", model_, test_})), scores.size());
+  EXPECT_EQ(scores["notes"], nlohmann::json::array());
+  EXPECT_EQ(CountLines(Good({"evaluate", model_, test_})), scores.size() - 1);
 }
 
 TEST_F(Cli, PredictionsComeInAnyShapeTheSame) {
@@ -156,14 +89,14 @@ TEST_F(Cli, QuantilesAndLatent) {
   const std::string out =
       Good({"predict", model_, test_, "--quantiles", "0.5,0.1,0.001", "--latent"});
   EXPECT_TRUE(out.starts_with("mean,std,q50,q10,q001\n")) << out;
-  const Matrix latent = ReadCsv(folder_.Write("latent.csv", out)).values;
-  const Matrix plain = ReadCsv(folder_.Write("y.csv", Good({"predict", model_, test_}))).values;
+  const Matrix latent = ReadTable(folder_.Write("latent.csv", out)).values;
+  const Matrix plain = ReadTable(folder_.Write("y.csv", Good({"predict", model_, test_}))).values;
   EXPECT_TRUE((latent.col(1).array() < plain.col(1).array()).all());
 }
 
 TEST_F(Cli, SeveralTargetsAndIgnoredColumns) {
-  for (const Arguments& targets : {Arguments{"--target", "a"}, Arguments{"--target", "a,again"}}) {
-    Arguments arguments = FitArguments(train_, model_, {"--ignore", "constant", "--json"});
+  for (const Arguments& targets : {Arguments{"--target", "a"}, Arguments{"--target", "a,d"}}) {
+    Arguments arguments = FitArguments(train_, model_, {"--ignore", "c", "--json"});
     arguments.insert(arguments.end(), targets.begin(), targets.end());
     const auto summary = nlohmann::json::parse(Good(arguments));
     const bool two = targets[1] == "a";
@@ -207,9 +140,10 @@ TEST_F(Cli, EveryWayToBuildAModelWorks) {
 
 TEST_F(Cli, OddTablesWork) {
   folder_.Write("missing.csv", "a,b,y\n1,,2\n,NA,3\n4,5,\n6,7,8\n");
-  const std::string summary = Good(FitArguments(File("missing.csv"), model_));
-  EXPECT_NE(summary.find("rows        3 (1 without a target left out)"), std::string::npos)
-      << summary;
+  const Outcome fitted = Run(FitArguments(File("missing.csv"), model_));
+  EXPECT_NE(fitted.out.find("rows        3 (1 skipped)"), std::string::npos) << fitted.out;
+  EXPECT_EQ(fitted.err,
+            "fathom: note: " + File("missing.csv") + ": skipped 1 row without a target\n");
   EXPECT_EQ(CountLines(Good({"predict", model_, File("missing.csv")})), 5U);
   EXPECT_EQ(
       nlohmann::json::parse(Good({"evaluate", model_, File("missing.csv"), "--json"}))["rows"], 3);
@@ -226,9 +160,8 @@ TEST_F(Cli, OddTablesWork) {
   Good(FitArguments(File("wide.csv"), model_));
   EXPECT_EQ(CountLines(Good({"predict", model_, File("wide.csv")})), 6U);
 
-  folder_.Write("one.csv", "x,y\n1,2\n");
-  Good(FitArguments(File("one.csv"), model_));
-  EXPECT_EQ(CountLines(Good({"predict", model_, File("one.csv")})), 2U);
+  Bad(FitArguments(folder_.Write("one.csv", "x,y\n1,2\n"), model_),
+      "the input columns have no two different values");
 
   // A target that is always the same.
   folder_.Write("flat.csv", "x,y\n1,2\n2,2\n3,2\n");
@@ -333,17 +266,17 @@ TEST_F(Cli, BadModelsAndColumns) {
   Bad({"predict", File("nowhere.fathom"), test_}, "nowhere.fathom");
   Bad({"predict", train_, test_}, "train.csv");
   Bad({"predict", model_, model_}, "model.fathom");
-  Bad({"predict", model_, folder_.Write("other.csv", "a,b\n1,2\n")}, "'constant', 'again'");
+  Bad({"predict", model_, folder_.Write("other.csv", "a,b\n1,2\n")}, "'c', 'd'");
   Bad({"predict", model_, folder_.Write("none.csv", "q\n1\n")}, "none.csv");
-  Bad({"predict", model_, folder_.Write("header.csv", "a,b,constant,again\n")}, "header.csv");
+  Bad({"predict", model_, folder_.Write("header.csv", "a,b,c,d\n")}, "header.csv");
   Bad({"predict", model_, test_, "--quantiles", "0.5,1"}, "--quantiles");
   Bad({"predict", model_, test_, "--quantiles", "0.5,0.5"}, "twice");
   Bad({"predict", model_, test_, "--samples", "-1"}, "--samples");
   Bad({"predict", model_, test_, "--chunk", "0"}, "--chunk");
-  folder_.Write("inputs.csv", "a,b,constant,again\n1,2,7,2\n");
+  folder_.Write("inputs.csv", "a,b,c,d\n1,2,7,2\n");
   EXPECT_EQ(CountLines(Good({"predict", model_, File("inputs.csv")})), 2U);
   Bad({"evaluate", model_, File("inputs.csv")}, "'y'");
-  Bad({"evaluate", model_, folder_.Write("unknown.csv", "a,b,constant,again,y\n1,2,7,2,NA\n")}, "");
+  Bad({"evaluate", model_, folder_.Write("unknown.csv", "a,b,c,d,y\n1,2,7,2,NA\n")}, "");
 }
 
 TEST_F(Cli, NumericalFailureIsExit3) {

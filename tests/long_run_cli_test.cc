@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-std::string Csv(Index rows, std::uint64_t seed) {
+std::string LongCsv(Index rows, std::uint64_t seed) {
   RandomStream stream(seed);
   std::ostringstream out;
   out << "a,b,id,y\n";
@@ -68,10 +68,6 @@ class LongRun : public testing::Test {
     return ExitCode(child);
   }
 
-  static std::size_t CountLines(const std::string& text) {
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  }
-
   // What a model's file holds but for the time that its training took.
   std::string Bytes(const std::string& path) const {
     Model model = LoadModel(path);
@@ -90,7 +86,7 @@ class LongRun : public testing::Test {
   }
 
   TestFolder folder_;
-  const std::string train_ = folder_.Write("train.csv", Csv(200, 1));
+  const std::string train_ = folder_.Write("train.csv", LongCsv(200, 1));
   const std::string model_ = folder_.Path("model.fathom");
   const std::string checkpoint_ = folder_.Path("model.fathom.checkpoint");
   const std::string log_ = folder_.Path("log.jsonl");
@@ -147,12 +143,12 @@ TEST_F(LongRun, ResumeWantsTheSameTable) {
   const std::string moved = folder_.Path("moved.csv");
   fs::rename(train_, moved);
   ExpectBad({"resume", model_}, "train.csv");
-  folder_.Write("train.csv", Csv(200, 2));
+  folder_.Write("train.csv", LongCsv(200, 2));
   ExpectBad({"resume", model_}, "train.csv: is not the table that the training began with");
-  folder_.Write("train.csv", Csv(201, 1));
+  folder_.Write("train.csv", LongCsv(201, 1));
   ExpectBad({"resume", model_}, "201 rows instead of 200");
   ExpectBad({"resume", model_, "--data", moved, "--log", moved}, "moved.csv");
-  EXPECT_EQ(TestFolder::Read(moved), Csv(200, 1));
+  EXPECT_EQ(TestFolder::Read(moved), LongCsv(200, 1));
   ExpectGood({"resume", model_, "--data", moved, "--time-budget", "0.01s"});
   EXPECT_EQ(LoadModel(model_).summary.reason, StopReason::kTimeBudget);
 }
@@ -196,7 +192,7 @@ TEST_F(LongRun, LogsThatCannotBeWritten) {
   ExpectBad(FitArguments(model_, {"--log", "/no/such/folder/log"}), "/no/such/folder/log");
   ExpectBad(FitArguments(model_, {"--log", train_}), "train.csv");
   ExpectBad(FitArguments(model_, {"--log", model_}), "model.fathom");
-  EXPECT_EQ(TestFolder::Read(train_), Csv(200, 1));
+  EXPECT_EQ(TestFolder::Read(train_), LongCsv(200, 1));
   EXPECT_FALSE(fs::exists(model_));
   // The training is worth more than its log, but the script is told.
   EXPECT_EQ(Run(FitArguments(model_, {"--log", "/dev/full"})), 2);

@@ -1,107 +1,21 @@
 #include "tests/reference_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "fathom/base/linalg.h"
 #include "fathom/inference/aep_energy.h"
+#include "fathom/inference/full_covariance.h"
 #include "fathom/inference/predict.h"
 #include "fathom/kernel/se_ard_full_layer.h"
 #include "fathom/likelihood/robust_max.h"
+#include "tests/reference_json.h"
 
 namespace fathom {
 namespace {
-
-using Json = nlohmann::json;
-
-class NotSupported : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-Vector ToVector(const Json& json) {
-  Vector v(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) v[i] = json[i].get<double>();
-  return v;
-}
-
-Matrix ToMatrix(const Json& json) {
-  if (json.empty()) return {};
-  Matrix m(json.size(), json[0].size());
-  for (std::size_t i = 0; i < json.size(); ++i) m.row(i) = ToVector(json[i]).transpose();
-  return m;
-}
-
-// Collects what differs by more than tolerance * max(1, max|expected|), the rule of the files.
-class Comparison {
- public:
-  explicit Comparison(double tolerance) : tolerance_(tolerance) {}
-
-  void Expect(const std::string& what, const Matrix& actual, const Matrix& expected) {
-    if (actual.rows() != expected.rows() || actual.cols() != expected.cols()) {
-      text_ << what << " has another shape; ";
-      return;
-    }
-    if (expected.size() == 0) return;
-    const double error = (actual - expected).cwiseAbs().maxCoeff();
-    const double allowed = tolerance_ * std::max(1.0, expected.cwiseAbs().maxCoeff());
-    if (!(error <= allowed))
-      text_ << what << " differs by " << error << " (allowed " << allowed << "); ";
-  }
-  void Expect(const std::string& what, double actual, const Json& expected) {
-    Expect(what, Matrix::Constant(1, 1, actual), Matrix::Constant(1, 1, expected.get<double>()));
-  }
-
-  std::string text() const { return text_.str(); }
-
- private:
-  double tolerance_;
-  std::ostringstream text_;
-};
-
-// A kernel of a file: its kind, and its parameters in the order of theta.
-struct KernelParameters {
-  std::shared_ptr<const Kernel> kernel;
-  Vector theta;
-};
-
-// The numbers of a possibly nested list, row by row.
-void Flatten(const Json& json, std::vector<double>* out) {
-  if (!json.is_array()) {
-    out->push_back(json.get<double>());
-    return;
-  }
-  for (const Json& element : json) Flatten(element, out);
-}
-
-// One vector for all blocks of a kernel; `json` holds them by name, as it does for gradients.
-Vector BlocksOf(const Kernel& kernel, Index input_dim, const Json& json) {
-  std::vector<double> values;
-  for (const Kernel::Block& block : kernel.Blocks(input_dim)) {
-    const std::size_t before = values.size();
-    Flatten(json.at(block.name), &values);
-    if (static_cast<Index>(values.size() - before) != block.size)
-      throw std::runtime_error("kernel parameter " + block.name + " has another size");
-  }
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
-}
-
-KernelParameters KernelOf(const Json& json, Index input_dim) {
-  auto type = json.at("type").get<std::string>();
-  if (type == "spectral_mixture")
-    type.append(":").append(std::to_string(json.at("weights").size()));
-  KernelParameters out;
-  out.kernel = MakeKernel(type);
-  out.theta = BlocksOf(*out.kernel, input_dim, json);
-  return out;
-}
 
 void RequireSeArd(const Kernel& kernel, const std::string& what) {
   if (kernel.Name() != "se_ard") throw NotSupported(what + " with kernel " + kernel.Name());
@@ -122,7 +36,7 @@ PsiCall CallProjection(const KernelParameters& kernel, const Matrix& Z, const Ve
   const Vector& theta = kernel.theta;
   const auto projection = kernel.kernel->NewProjection();
   const Vector no_mean;
-  projection->Prepare({theta, Z, a, S, no_mean}, true);
+  projection->Prepare({theta, Z, a, S, no_mean}, {.uncertain = true});
   AlignedBuffer tape(projection->TapeSize(x.rows()));
   AlignedBuffer sums(projection->SumsSize(), 0.0);
   PsiCall out;
@@ -465,14 +379,45 @@ void ComparePrediction(const Predictor& predictor, const Json& expected, Compari
   }
 }
 
+// A file gives the covariances only where there are any.
+void CompareJoint(const std::string& what, const FullMoments& actual, const Json& expected,
+                  const std::string& prefix, Comparison* compare) {
+  compare->Expect(what + " mean", actual.mean, ToMatrix(expected.at(prefix + "mean")));
+  if (expected.contains(prefix + "cov")) {
+    CompareCovariances(what + " covariance", actual.cov, expected.at(prefix + "cov"), compare);
+  } else {
+    compare->Expect(what + " variance", actual.Diagonal().var,
+                    ToMatrix(expected.at(prefix + "var")));
+  }
+}
+
+void CompareFullMoments(const Network& network, const Moments& x, const Json& expected,
+                        Comparison* compare) {
+  FullLayers layers;
+  layers.Prepare(network, false);
+  const std::vector<FullMoments> outputs = layers.Forward(x);
+  for (std::size_t l = 0; l + 1 < outputs.size(); ++l)
+    CompareJoint("hidden", outputs[l], expected.at("hidden")[l], "", compare);
+  CompareJoint("f", outputs.back(), expected, "f_", compare);
+}
+
+void CompareJointPrediction(const Predictor& predictor, const Json& expected, Comparison* compare) {
+  const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
+  CompareJoint("predicted f", predictor.PredictJoint(x, true), expected, "f_", compare);
+  if (expected.contains("y_mean"))
+    CompareJoint("predicted y", predictor.PredictJoint(x, false), expected, "y_", compare);
+}
+
 void CheckEnergy(const Json& test, Comparison* compare) {
   const auto covariance = test.at("covariance").get<std::string>();
-  if (covariance == "full") throw NotSupported("full-covariance propagation");
-  if (covariance != "diagonal") throw std::runtime_error("unknown covariance " + covariance);
+  const bool full = covariance == "full";
+  if (!full && covariance != "diagonal")
+    throw std::runtime_error("unknown covariance " + covariance);
 
   const double alpha = test.at("alpha").get<double>();
   const double N = test.at("N").get<double>();
-  const DeepGp model = ModelOf(test.at("model"), N, LikelihoodName(test));
+  DeepGp model = ModelOf(test.at("model"), N, LikelihoodName(test));
+  model.full_covariance = full;
   const Moments x = Moments::Certain(ToMatrix(test.at("X")));
   const Matrix y = ToMatrix(test.at("Y"));
   const ThreadPool pool(1);
@@ -492,7 +437,12 @@ void CheckEnergy(const Json& test, Comparison* compare) {
 
   // Moments of every layer under the cavities.
   Network network;
-  network.Prepare(model, {alpha, N}, false, pool);
+  network.Prepare(model, {alpha, N}, {}, pool);
+  if (full) {
+    CompareFullMoments(network, x, expected, compare);
+    CompareJointPrediction(Predictor(model, pool), test.at("prediction"), compare);
+    return;
+  }
   Moments below = x;
   for (Index l = 0; l < model.num_layers(); ++l) {
     Network::LayerTape tape;
@@ -539,8 +489,10 @@ std::string CheckCase(const std::string& kind, const Json& test) {
     CheckEnergy(test, &compare);
   } else if (kind == "variational") {
     CheckVariational(test, &compare);
-  } else if (kind == "ep_step" || kind == "fitc") {
-    throw NotSupported("kind " + kind);
+  } else if (kind == "ep_step") {
+    CheckEpStep(test, &compare);
+  } else if (kind == "fitc") {
+    CheckFitc(test, &compare);
   } else {
     throw std::runtime_error("unknown kind " + kind);
   }

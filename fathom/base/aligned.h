@@ -1,4 +1,4 @@
-// Buffers of doubles aligned to cache lines, for the SIMD loops.
+// Buffers aligned to cache lines, for the SIMD loops.
 #ifndef FATHOM_BASE_ALIGNED_H_
 #define FATHOM_BASE_ALIGNED_H_
 
@@ -30,7 +30,9 @@ struct AlignedAllocator {
   bool operator==(const AlignedAllocator& /*other*/) const { return true; }
 };
 
-using AlignedBuffer = std::vector<double, AlignedAllocator<double>>;
+template <typename T>
+using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+using AlignedBuffer = AlignedVector<double>;
 
 }  // namespace fathom
 

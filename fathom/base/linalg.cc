@@ -1,12 +1,13 @@
 #include "fathom/base/linalg.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fathom/base/error.h"
 
+// Eigen itself declares the functions of BLAS.
 extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dlauum_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
              int* info);
 }
@@ -33,9 +34,82 @@ void InvertLowerInPlace(Matrix* L) {
 
 namespace {
 
+// A block of a factor or of the result.
+template <typename Pointer>
+struct Part {
+  Pointer data;
+  int stride;
+  Triangle triangle;
+  bool transposed;
+
+  // Block (i, j) of the cut in halves, `half` rows and columns in the first.
+  Part Half(int i, int j, int half) const {
+    const int down = transposed ? j : i;
+    const int right = transposed ? i : j;
+    return {data + (down * stride + right) * half, stride, i == j ? triangle : Triangle::kWhole,
+            transposed};
+  }
+  bool Absent(int i, int j) const {
+    return (triangle == Triangle::kLower && i < j) || (triangle == Triangle::kUpper && i > j);
+  }
+};
+
+// C = alpha A B + beta C, [rows, depth] times [depth, cols].
+void MultiplyPart(int rows, int cols, int depth, double alpha, const Part<const double*>& A,
+                  const Part<const double*>& B, double beta, const Part<double*>& C) {
+  constexpr int kLeast = 48;  // below it, cutting costs more than it saves
+  const bool whole = A.triangle == Triangle::kWhole && B.triangle == Triangle::kWhole &&
+                     C.triangle == Triangle::kWhole;
+  if (whole || std::max({rows, cols, depth}) <= kLeast) {
+    // BLAS thinks column by column and sees all transposed: C' = B' A'.
+    dgemm_(B.transposed ? "T" : "N", A.transposed ? "T" : "N", &cols, &rows, &depth, &alpha, B.data,
+           &B.stride, A.data, &A.stride, &beta, C.data, &C.stride);
+    return;
+  }
+  // All are cut at the same place, so that triangles on the diagonal stay triangles.
+  const int half = (std::max({rows, cols, depth}) / 2 + 7) / 8 * 8;
+  const auto size = [half](int n, int k) { return k == 0 ? std::min(n, half) : n - half; };
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      if (size(rows, i) <= 0 || size(cols, j) <= 0 || C.Absent(i, j)) continue;
+      double keep = beta;
+      for (int k = 0; k < 2; ++k) {
+        if (size(depth, k) <= 0 || A.Absent(i, k) || B.Absent(k, j)) continue;
+        MultiplyPart(size(rows, i), size(cols, j), size(depth, k), alpha, A.Half(i, k, half),
+                     B.Half(k, j, half), keep, C.Half(i, j, half));
+        keep = 1;
+      }
+      if (keep == 0) {  // nothing but zeros met here
+        const Part<double*> block = C.Half(i, j, half);
+        for (int row = 0; row < size(rows, i); ++row)
+          std::fill_n(block.data + row * block.stride, size(cols, j), 0.0);
+      }
+    }
+  }
+}
+
+Part<const double*> Whole(const Factor& factor) {
+  return {factor.matrix.data(), static_cast<int>(factor.matrix.cols()), factor.triangle,
+          factor.transposed};
+}
+
+}  // namespace
+
+void Multiply(const Factor& A, const Factor& B, Triangle wanted, Matrix* C) {
+  const Index n = A.matrix.rows();
+  FATHOM_CHECK(A.matrix.cols() == n && B.matrix.rows() == n && B.matrix.cols() == n);
+  FATHOM_CHECK(C != &A.matrix && C != &B.matrix);
+  C->resize(n, n);
+  const int size = static_cast<int>(n);
+  if (size == 0) return;
+  MultiplyPart(size, size, size, 1, Whole(A), Whole(B), 0, {C->data(), size, wanted, false});
+}
+
+namespace {
+
 using Block = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 
-constexpr Index kBaseSize = 24;
+constexpr Index kBaseSize = 32;
 
 // Small factors by plain loops over contiguous rows. A holds the lower triangle; U = L' is built in
 // a local array whose rows the compiler can vectorise over.
@@ -79,44 +153,62 @@ bool CholeskyWithInverseHalves(Block A, Block L_inverse, Matrix* scratch) {
   const Index top = n / 2;
   const Index rest = n - top;
   if (!CholeskyWithInverseHalves(A.topLeftCorner(top, top), L_inverse.topLeftCorner(top, top),
-                                 scratch))
+                                 scratch)) {
     return false;
-  auto L21 = A.bottomLeftCorner(rest, top);
-  auto moved = scratch->topLeftCorner(rest, top);
-  moved.noalias() = L21 * L_inverse.topLeftCorner(top, top).transpose();
-  L21 = moved;
-  A.bottomRightCorner(rest, rest).noalias() -= L21 * L21.transpose();
+  }
+  // [A11  .  ]   [L11    ] [L11' L21']        [L11^-1                    .   ]
+  // [A21  A22] = [L21 L22] [     L22'],  L^-1 = [-L22^-1 L21 L11^-1   L22^-1]
+  const auto stride = static_cast<int>(A.outerStride());
+  const auto i1 = static_cast<int>(top);
+  const auto i2 = static_cast<int>(rest);
+  double* const A21 = A.data() + top * stride;
+  double* const inverse1 = L_inverse.data();
+  double* const inverse21 = inverse1 + top * stride;
+  double* const moved = scratch->data();  // [rest, top]
+  using In = Part<const double*>;
+  using Out = Part<double*>;
+  const In L11_inverse{inverse1, stride, Triangle::kLower, false};
+  MultiplyPart(i2, i1, i1, 1, In{A21, stride, Triangle::kWhole, false},
+               In{inverse1, stride, Triangle::kUpper, true}, 0,
+               Out{moved, i1, Triangle::kWhole, false});
+  A.bottomLeftCorner(rest, top) = Eigen::Map<const Matrix>(moved, rest, top);
+  MultiplyPart(i2, i2, i1, -1, In{A21, stride, Triangle::kWhole, false},
+               In{A21, stride, Triangle::kWhole, true}, 1,
+               Out{A21 + top, stride, Triangle::kLower, false});
   if (!CholeskyWithInverseHalves(A.bottomRightCorner(rest, rest),
                                  L_inverse.bottomRightCorner(rest, rest), scratch)) {
     return false;
   }
-  moved.noalias() = L21 * L_inverse.topLeftCorner(top, top);
-  L_inverse.bottomLeftCorner(rest, top).noalias() =
-      -(L_inverse.bottomRightCorner(rest, rest) * moved);
+  MultiplyPart(i2, i1, i1, 1, In{A21, stride, Triangle::kWhole, false}, L11_inverse, 0,
+               Out{moved, i1, Triangle::kWhole, false});
+  MultiplyPart(i2, i1, i2, -1, In{inverse21 + top, stride, Triangle::kLower, false},
+               In{moved, i1, Triangle::kWhole, false}, 0,
+               Out{inverse21, stride, Triangle::kWhole, false});
   return true;
 }
 
 }  // namespace
 
-bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse) {
+bool CholeskyWithInverse(Matrix* A, Matrix* L_inverse, Matrix* scratch) {
   FATHOM_CHECK(A->rows() == A->cols());
   const Index n = A->rows();
-  thread_local Matrix scratch;
-  scratch.resize(n, n);
+  scratch->resize(n, n);
   L_inverse->setZero(n, n);
-  if (!CholeskyWithInverseHalves(*A, *L_inverse, &scratch) || !A->diagonal().allFinite())
+  if (!CholeskyWithInverseHalves(*A, *L_inverse, scratch) || !A->diagonal().allFinite())
     return false;
   A->triangularView<Eigen::StrictlyUpper>().setZero();
   return true;
 }
 
-void TransposeTimesSelf(Matrix* L) {
-  const int n = static_cast<int>(L->rows());
-  int info = 0;
-  if (n > 0) dlauum_("U", &n, L->data(), &n, &info);
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < i; ++j) (*L)(j, i) = (*L)(i, j);
+void MirrorLower(Matrix* A) {
+  for (Index i = 0; i < A->rows(); ++i) {
+    for (Index j = 0; j < i; ++j) (*A)(j, i) = (*A)(i, j);
   }
+}
+
+void TransposeTimesSelf(const Matrix& L, Matrix* out) {
+  Multiply({L, Triangle::kUpper, true}, {L, Triangle::kLower}, Triangle::kLower, out);
+  MirrorLower(out);
 }
 
 double LogDeterminant(const Matrix& L) { return 2 * L.diagonal().array().log().sum(); }
@@ -132,9 +224,9 @@ void CholeskyBackwardInPlace(const Matrix& L_inverse, Matrix* phi_argument, Matr
   Matrix& P = *phi_argument;
   P.triangularView<Eigen::StrictlyUpper>().setZero();
   P.diagonal() *= 0.5;
-  scratch->resize(P.rows(), P.cols());
-  scratch->noalias() = P * L_inverse;
-  P.noalias() = L_inverse.transpose() * *scratch;
+  Multiply({P, Triangle::kLower}, {L_inverse, Triangle::kLower}, Triangle::kLower, scratch);
+  scratch->triangularView<Eigen::StrictlyUpper>().setZero();
+  Multiply({L_inverse, Triangle::kUpper, true}, {*scratch, Triangle::kLower}, Triangle::kWhole, &P);
   SymmetrizeInPlace(&P);
 }
 

@@ -5,6 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "fathom/base/error.h"
 #include "tests/support/gradient.h"
@@ -127,6 +128,37 @@ TEST(Linalg, Symmetrized) {
   Matrix expected(2, 2);
   expected << 1, 3, 3, 3;
   EXPECT_EQ(Symmetrized(A), expected);
+}
+
+Matrix TriangleOf(const Matrix& A, Triangle triangle) {
+  if (triangle == Triangle::kLower) return A.triangularView<Eigen::Lower>();
+  if (triangle == Triangle::kUpper) return A.triangularView<Eigen::Upper>();
+  return A;
+}
+
+// Sizes around the cuts, every kind of factor and result, against the plain product.
+TEST(Linalg, MultiplyIsThePlainProduct) {
+  RandomStream stream(21);
+  const std::vector<Triangle> kinds = {Triangle::kWhole, Triangle::kLower, Triangle::kUpper};
+  for (const Index n : {0, 1, 7, 48, 49, 56, 57, 100, 113, 250}) {
+    for (const Triangle a : kinds) {
+      for (const Triangle b : kinds) {
+        for (const Triangle wanted : kinds) {
+          for (const bool transposed : {false, true}) {
+            const Matrix A = TriangleOf(stream.NormalMatrix(n, n), a);
+            const Matrix B = TriangleOf(stream.NormalMatrix(n, n), b);
+            const Matrix A_stored = transposed ? Matrix(A.transpose()) : A;
+            const Matrix B_stored = transposed ? Matrix(B.transpose()) : B;
+            Matrix C = Matrix::Constant(n, n, 1e30);
+            Multiply({A_stored, a, transposed}, {B_stored, b, transposed}, wanted, &C);
+            const Matrix error = TriangleOf(C - A * B, wanted);
+            EXPECT_LE(n > 0 ? error.cwiseAbs().maxCoeff() : 0.0, 1e-12 * static_cast<double>(n + 1))
+                << n;
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -71,10 +71,15 @@ Matrix RandomStream::NormalMatrix(Index rows, Index cols) {
 }
 
 std::vector<Index> RandomStream::Permutation(Index n) {
-  std::vector<Index> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  for (Index i = n - 1; i > 0; --i) std::swap(order[i], order[Below(i + 1)]);
+  std::vector<Index> order;
+  Permutation(n, &order);
   return order;
+}
+
+void RandomStream::Permutation(Index n, std::vector<Index>* order) {
+  order->resize(static_cast<std::size_t>(n));
+  std::iota(order->begin(), order->end(), Index{0});
+  for (Index i = n - 1; i > 0; --i) std::swap((*order)[i], (*order)[Below(i + 1)]);
 }
 
 }  // namespace fathom

@@ -27,6 +27,7 @@ class RandomStream {
   Matrix NormalMatrix(Index rows, Index cols);
   // A uniformly random order of 0..n-1 (Fisher and Yates).
   std::vector<Index> Permutation(Index n);
+  void Permutation(Index n, std::vector<Index>* order);
 
  private:
   std::array<std::uint32_t, 2> key_;

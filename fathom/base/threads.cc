@@ -28,11 +28,12 @@ struct ThreadPool::State {
   std::condition_variable work_done;
   std::vector<std::thread> threads;
 
-  // A Run in progress. Workers read `job` and `count` only between seeing a new generation under
+  // A Run in progress. Workers read `job`, `call` and `count` only between seeing a new generation under
   // the mutex and counting themselves out of `active`, and Run ends only when all have, so no
   // worker outlives its Run.
   std::mutex one_run;
-  const std::function<void(Index)>* job = nullptr;
+  const void* job = nullptr;
+  ErasedJob call = nullptr;
   Index count = 0;
   std::atomic<Index> next{0};
   std::atomic<std::uint64_t> generation{0};
@@ -53,11 +54,11 @@ struct ThreadPool::State {
     for (std::thread& thread : threads) thread.join();
   }
 
-  void Work() {
+  void Work(int worker) {
     const void* outer = std::exchange(working_for, this);
     for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
       try {
-        (*job)(i);
+        call(job, i, worker);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!first_error || i < first_error_job) {
@@ -69,7 +70,7 @@ struct ThreadPool::State {
     working_for = outer;
   }
 
-  void Serve() {
+  void Serve(int worker) {
     // Steps follow each other within microseconds, so a short spin saves most of the wake-ups.
     constexpr int kSpins = 2000;
     std::uint64_t seen = 0;
@@ -83,7 +84,7 @@ struct ThreadPool::State {
         if (stopping) return;
         seen = generation.load();
       }
-      Work();
+      Work(worker);
       if (active.fetch_sub(1) == 1) {
         const std::lock_guard lock(mutex);
         work_done.notify_one();
@@ -97,7 +98,7 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   if (threads == 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (int i = 1; i < threads; ++i) {
     try {
-      state_->threads.emplace_back([state = state_.get()] { state->Serve(); });
+      state_->threads.emplace_back([state = state_.get(), i] { state->Serve(i); });
     } catch (const std::system_error& error) {
       ThrowError("threads: the system refuses thread ", i + 1, " of ", threads, " (", error.what(),
                  "); ask for at most ", i);
@@ -109,14 +110,15 @@ ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::size() const { return static_cast<int>(state_->threads.size()) + 1; }
 
-void ThreadPool::Run(Index count, const std::function<void(Index)>& job) const {
+void ThreadPool::RunErased(Index count, const void* job, ErasedJob call) const {
   if (count <= 0) return;
   State& state = *state_;
   FATHOM_CHECK(working_for != state_.get());  // a job must not call Run: it would wait for itself
   std::unique_lock one_run(state.one_run);
   {
     const std::lock_guard lock(state.mutex);
-    state.job = &job;
+    state.job = job;
+    state.call = call;
     state.count = count;
     state.next = 0;
     if (count > 1) {
@@ -125,7 +127,7 @@ void ThreadPool::Run(Index count, const std::function<void(Index)>& job) const {
     }
   }
   if (count > 1) state.work_ready.notify_all();
-  state.Work();
+  state.Work(0);
   std::exception_ptr error;
   {
     std::unique_lock lock(state.mutex);

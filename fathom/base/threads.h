@@ -4,8 +4,8 @@
 #ifndef FATHOM_BASE_THREADS_H_
 #define FATHOM_BASE_THREADS_H_
 
-#include <functional>
 #include <memory>
+#include <type_traits>
 
 #include "fathom/base/types.h"
 
@@ -23,10 +23,26 @@ class ThreadPool {
 
   // Calls job(0), ..., job(count - 1) and returns when all are done. If jobs throw, all jobs still
   // run and the exception of the lowest-numbered one is rethrown. May be called from several
-  // threads; one Run then waits for the other. A job must not call Run.
-  void Run(Index count, const std::function<void(Index)>& job) const;
+  // threads; one Run then waits for the other. A job must not call Run. Allocates nothing.
+  //
+  // A job may take a second argument, its worker: a number below size() that no other job has at
+  // the same time. It is for scratch memory, which stays in the cache of a core.
+  template <typename Job>
+  void Run(Index count, const Job& job) const {
+    RunErased(count, &job, [](const void* erased, Index i, int worker) {
+      const Job& typed = *static_cast<const Job*>(erased);
+      if constexpr (std::is_invocable_v<const Job&, Index, int>) {
+        typed(i, worker);
+      } else {
+        typed(i);
+      }
+    });
+  }
 
  private:
+  using ErasedJob = void (*)(const void* job, Index i, int worker);
+  void RunErased(Index count, const void* job, ErasedJob call) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

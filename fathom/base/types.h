@@ -31,6 +31,10 @@ struct Moments {
   Index rows() const { return mean.rows(); }
   Index cols() const { return mean.cols(); }
 
+  void Resize(Index rows, Index cols) {
+    mean.resize(rows, cols);
+    var.resize(rows, cols);
+  }
   void SetZero(Index rows, Index cols) {
     mean.setZero(rows, cols);
     var.setZero(rows, cols);

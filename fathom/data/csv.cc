@@ -3,196 +3,187 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <string_view>
-#include <unordered_map>
 
 #include "fathom/base/error.h"
 #include "fathom/base/threads.h"
+#include "fathom/data/csv_layout.h"
 #include "fathom/data/csv_row.h"
-#include "fathom/data/file_bytes.h"
-#include "fathom/data/text.h"
 
 namespace fathom {
 namespace {
 
-using internal::CsvField;
 using internal::CsvLayout;
-
-void RefuseForeignFormats(const std::string& source, std::string_view text) {
-  const auto starts = [&](std::string_view magic) { return text.substr(0, magic.size()) == magic; };
-  if (starts("\x1f\x8b")) ThrowError(source, ": is compressed; unpack it first (gunzip)");
-  if (starts("PK\x03\x04")) {
-    ThrowError(source,
-               ": is a zip archive or an Excel workbook, not text; export the sheet as CSV");
-  }
-  if (starts("\xff\xfe") || starts("\xfe\xff")) {
-    ThrowError(source, ": is text in UTF-16; save it as UTF-8");
-  }
-}
+using internal::LevelCodes;
 
 void RefuseNul(const std::string& source, std::string_view text) {
   if (text.find('\0') == std::string_view::npos) return;
   ThrowError(source, ": is not a text file (it holds zero bytes); save the table as CSV");
 }
 
-char DetectSeparator(const std::string& source, std::string_view text) {
-  bool comma = false, tab = false, semicolon = false, quoted = false;
-  for (const char c : text.substr(0, text.find('\n'))) {
-    quoted = quoted != (c == '"');
-    if (quoted) continue;
-    comma = comma || c == ',';
-    tab = tab || c == '\t';
-    semicolon = semicolon || c == ';';
-  }
-  if (semicolon && !comma && !tab) {
-    ThrowError(source,
-               ": fields are separated by ';'; save the file with ',' between fields and '.'",
-               " as the decimal point");
-  }
-  return tab && !comma ? '\t' : ',';
-}
+constexpr std::size_t kPiece = 1 << 20;
 
-std::string Unescape(std::string_view text) {
-  std::string name(text);
-  for (std::size_t i = name.find("\"\""); i != std::string::npos; i = name.find("\"\"", i + 1)) {
-    name.erase(i, 1);
-  }
-  return name;
-}
+// A part of the body, rows whole, that one thread parses at a time.
+struct Piece {
+  std::string_view text;
+  Index rows = 0, lines = 0;            // of its own
+  Index first_row = 0, first_line = 0;  // where it begins
+};
 
-void CheckNames(const std::string& source, const std::vector<std::string>& names) {
-  if (names.size() == 1 && names[0].empty()) {
-    ThrowError(source, ": line 1 is blank; the first line must name the columns");
-  }
-  if (std::all_of(names.begin(), names.end(), internal::IsNumber)) {
-    ThrowError(source,
-               ": has no header row: the first line holds only numbers; put a line with the",
-               " columns' names on top");
-  }
-  std::unordered_map<std::string_view, std::size_t> seen;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    if (names[c].empty()) {
-      ThrowError(source, ": column ", c + 1,
-                 " has no name; name it in the first line, or remove it");
-    }
-    if (!IsUtf8(names[c])) {
-      ThrowError(source, ": the name of column ", c + 1, " is not UTF-8; save the file as UTF-8");
-    }
-    const auto [first, is_new] = seen.emplace(names[c], c);
-    if (!is_new) {
-      ThrowError(source, ": columns ", first->second + 1, " and ", c + 1, " are both called ",
-                 Quoted(names[c]), "; give every column a name of its own");
-    }
-  }
-}
-
-// Reads the column names and moves *text behind the header. Returns the number of lines it took.
-Index ReadHeader(std::string_view* text, CsvLayout* layout) {
-  layout->separator = DetectSeparator(layout->source, *text);
-  const char* const end = text->data() + text->size();
-  const char* p = text->data();
-  for (;; ++p) {
-    const CsvField field = internal::ReadField(p, end, layout->separator);
-    if (field.problem) {
-      ThrowError(layout->source, ": line 1, name of column ", layout->names.size() + 1, ": ",
-                 field.problem, " in ", Quoted(field.text), "; mend the quotes");
-    }
-    layout->names.push_back(field.quoted ? Unescape(field.text) : std::string(field.text));
-    p = field.next;
-    if (p == end || *p == '\n') break;
-  }
-  const std::string_view header = text->substr(0, static_cast<std::size_t>(p - text->data()));
-  if (p == end && header.find('\r') != std::string_view::npos) {
-    ThrowError(layout->source,
-               ": lines end in a lone carriage return; save the file with line feeds");
-  }
-  CheckNames(layout->source, layout->names);
-  text->remove_prefix(header.size() + (p == end ? 0 : 1));
-  return 1 + std::count(header.begin(), header.end(), '\n');
-}
-
-// Decides which columns are kept; returns their names in the order of the file.
-std::vector<std::string> ChooseColumns(const CsvOptions& options, CsvLayout* layout) {
-  std::vector<char> keep(layout->names.size(), options.only.empty() ? 1 : 0);
-  if (!options.only.empty()) {
-    std::unordered_map<std::string_view, std::size_t> place;
-    for (std::size_t c = 0; c < layout->names.size(); ++c) place.emplace(layout->names[c], c);
-    for (const std::string& name : options.only) {
-      if (const auto found = place.find(name); found != place.end()) keep[found->second] = 1;
-    }
-  }
-  for (const std::string& name : options.ignore) {
-    keep[FindColumn(layout->source, layout->names, name)] = 0;
-  }
-  std::vector<std::string> kept;
-  for (std::size_t c = 0; c < keep.size(); ++c) {
-    layout->destinations.push_back(keep[c] ? static_cast<Index>(kept.size()) : -1);
-    if (keep[c]) kept.push_back(layout->names[c]);
-  }
-  return kept;
-}
-
-// Places in `body` to cut it: lines stay whole, pieces are about a megabyte.
-std::vector<std::size_t> CutAtLines(std::string_view body) {
-  constexpr std::size_t kPiece = 1 << 20;
-  std::vector<std::size_t> cuts = {0};
-  while (body.size() - cuts.back() > kPiece) {
-    const std::size_t newline = body.find('\n', cuts.back() + kPiece);
+// Pieces of about a megabyte, cut at line ends.
+std::vector<Piece> CutAtLines(std::string_view body) {
+  std::vector<Piece> pieces;
+  while (body.size() > kPiece) {
+    const std::size_t newline = body.find('\n', kPiece);
     if (newline == std::string_view::npos) break;
-    cuts.push_back(newline + 1);
+    pieces.push_back({body.substr(0, newline + 1)});
+    body.remove_prefix(newline + 1);
   }
-  cuts.push_back(body.size());
-  return cuts;
+  if (!body.empty() || pieces.empty()) pieces.push_back({body});
+  return pieces;
 }
 
-// Parses the lines of `piece` into rows of `stride` numbers. `line` is the number of the first one.
-void ParseLines(const CsvLayout& layout, std::string_view piece, Index line, double* row,
-                Index stride) {
-  const char* p = piece.data();
-  const char* const end = p + piece.size();
-  for (bool more = true; more; ++line, row += stride) {
-    const auto left = static_cast<std::size_t>(end - p);
-    const auto* newline =
-        left == 0 ? nullptr : static_cast<const char*>(std::memchr(p, '\n', left));
+// Whether a quoted field runs over the end of a line.
+bool HasOpenQuote(std::string_view text, char separator) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const auto* quote = static_cast<const char*>(std::memchr(p, '"', end - p));
+    if (quote == nullptr) return false;
+    // The line with this quote: from the newline before it to the one after it.
+    const char* line = quote;
+    while (line != p && line[-1] != '\n') --line;
+    const auto* newline = static_cast<const char*>(std::memchr(quote, '\n', end - quote));
     const char* const line_end = newline ? newline : end;
-    internal::ParseRow(layout, p, line_end, line, row);
-    p = newline ? newline + 1 : end;
-    // A newline at the very end of a piece ends its last line; it does not begin another.
-    more = newline && p != end;
+    if (internal::RowEnd(line, end, separator) > line_end) return true;
+    p = line_end;
+  }
+  return false;
+}
+
+// Pieces of about a megabyte where rows may run over several lines, found by reading all fields.
+std::vector<Piece> CutAtRows(std::string_view body, char separator) {
+  std::vector<Piece> pieces;
+  const char* p = body.data();
+  const char* const end = p + body.size();
+  const char* begin = p;
+  Index rows = 0;
+  while (p != end) {
+    p = internal::RowEnd(p, end, separator);
+    ++rows;
+    if (p != end) ++p;
+    if (p == end || p - begin > static_cast<std::ptrdiff_t>(kPiece)) {
+      const std::string_view text(begin, static_cast<std::size_t>(p - begin));
+      pieces.push_back({text, rows, std::count(text.begin(), text.end(), '\n')});
+      begin = p;
+      rows = 0;
+    }
+  }
+  return pieces;
+}
+
+struct Body {
+  std::vector<Piece> pieces;
+  bool whole_lines = true;  // every line is a row
+  Index rows = 0;
+};
+
+Body CutBody(const FileBytes& file, const CsvLayout& layout, std::string_view text,
+             Index first_line, const ThreadPool& pool) {
+  Body body{CutAtLines(text)};
+  std::vector<char> open(body.pieces.size(), 0);
+  pool.Run(static_cast<Index>(body.pieces.size()), [&](Index k) {
+    Piece& piece = body.pieces[k];
+    RefuseNul(layout.source, piece.text);
+    piece.lines = std::count(piece.text.begin(), piece.text.end(), '\n');
+    open[k] = HasOpenQuote(piece.text, layout.separator) ? 1 : 0;
+    file.Release(piece.text);
+  });
+  body.whole_lines = std::count(open.begin(), open.end(), 1) == 0;
+  if (body.whole_lines) {
+    for (Piece& piece : body.pieces) piece.rows = piece.lines;
+    body.pieces.back().rows += 1;  // the last line, whose newline was cut off with the blank end
+  } else {
+    body.pieces = CutAtRows(text, layout.separator);
+  }
+  for (Piece& piece : body.pieces) {
+    piece.first_row = body.rows;
+    piece.first_line = first_line;
+    body.rows += piece.rows;
+    first_line += piece.lines;
+  }
+  return body;
+}
+
+// Parses a piece into rows of `stride` numbers.
+void ParsePiece(const CsvLayout& layout, const Piece& piece, bool whole_lines,
+                std::vector<LevelCodes>* levels, double* row, Index stride) {
+  const char* p = piece.text.data();
+  const char* const end = p + piece.text.size();
+  Index line = piece.first_line;
+  for (Index n = 0; n < piece.rows; ++n, row += stride) {
+    const char* row_end = end;
+    if (!whole_lines) {
+      row_end = internal::RowEnd(p, end, layout.separator);
+    } else if (p != end) {
+      const auto* newline = static_cast<const char*>(std::memchr(p, '\n', end - p));
+      if (newline) row_end = newline;
+    }
+    internal::ParseRow(layout, p, row_end, line, levels, row);
+    line += whole_lines ? 1 : 1 + std::count(p, row_end, '\n');
+    p = row_end == end ? end : row_end + 1;
   }
 }
 
-Matrix ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view body,
-                Index first_line, Index columns, int threads) {
-  const std::vector<std::size_t> cuts = CutAtLines(body);
-  const auto pieces = static_cast<Index>(cuts.size()) - 1;
-  const auto piece = [&](Index k) { return body.substr(cuts[k], cuts[k + 1] - cuts[k]); };
-  const ThreadPool pool(pieces == 1 ? 1 : threads);
+// Replaces the pieces' own numbers of texts by places in one list per column.
+void UniteLevels(const CsvLayout& layout, const Body& body,
+                 const std::vector<std::vector<LevelCodes>>& levels, const ThreadPool& pool,
+                 Table* table) {
+  for (std::size_t c = 0; c < layout.names.size(); ++c) {
+    const Index column = layout.destinations[c];
+    if (column < 0 || !layout.text[c]) continue;
+    table->levels.resize(table->columns.size());
+    std::vector<const LevelCodes*> codes;
+    for (const std::vector<LevelCodes>& piece : levels) codes.push_back(&piece[column]);
+    std::vector<std::vector<Index>> places;
+    table->levels[column] = internal::MergeLevels(codes, &places);
+    pool.Run(static_cast<Index>(body.pieces.size()), [&](Index k) {
+      for (Index n = 0; n < body.pieces[k].rows; ++n) {
+        double& value = table->values(body.pieces[k].first_row + n, column);
+        if (value != value) continue;
+        const Index place = places[k][static_cast<std::size_t>(value)];
+        value = place < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(place);
+      }
+    });
+  }
+}
 
-  std::vector<Index> first_row(static_cast<std::size_t>(pieces) + 1, 0);
-  pool.Run(pieces, [&](Index k) {
-    const std::string_view text = piece(k);
-    RefuseNul(layout.source, text);
-    first_row[k + 1] = std::count(text.begin(), text.end(), '\n');
-    file.Release(text);
-  });
-  first_row[pieces] += 1;  // the last line, whose newline was cut off with the blank end
-  for (Index k = 0; k < pieces; ++k) first_row[k + 1] += first_row[k];
-  const Index rows = first_row[pieces];
+void ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view text,
+              Index first_line, int threads, Table* table) {
+  const ThreadPool pool(text.size() <= kPiece ? 1 : threads);
+  const Body body = CutBody(file, layout, text, first_line, pool);
+  const auto columns = static_cast<Index>(table->columns.size());
+  std::vector<std::vector<LevelCodes>> levels(body.pieces.size());
+  const bool any_text = std::count(layout.text.begin(), layout.text.end(), 1) > 0;
 
   // Every field takes a byte, its separator. Fewer bytes than cells: some line is too short, and a
   // small file must not make us ask for a huge matrix before we find it.
-  if (rows > (static_cast<Index>(body.size()) + 1) / static_cast<Index>(layout.names.size())) {
+  if (body.rows > (static_cast<Index>(text.size()) + 1) / static_cast<Index>(layout.names.size())) {
     std::vector<double> scratch(static_cast<std::size_t>(columns));
-    ParseLines(layout, body, first_line, scratch.data(), 0);
+    std::vector<LevelCodes> ignored(scratch.size());
+    for (const Piece& piece : body.pieces)
+      ParsePiece(layout, piece, body.whole_lines, &ignored, scratch.data(), 0);
   }
-  Matrix values(rows, columns);
-  pool.Run(pieces, [&](Index k) {
-    ParseLines(layout, piece(k), first_line + first_row[k], values.data() + first_row[k] * columns,
-               columns);
-    file.Release(piece(k));
+  table->values.resize(body.rows, columns);
+  pool.Run(static_cast<Index>(body.pieces.size()), [&](Index k) {
+    const Piece& piece = body.pieces[k];
+    if (any_text) levels[k].resize(table->columns.size());
+    ParsePiece(layout, piece, body.whole_lines, &levels[k],
+               table->values.data() + piece.first_row * columns, columns);
+    file.Discard(piece.text);
   });
-  return values;
+  if (any_text) UniteLevels(layout, body, levels, pool, table);
 }
 
 void AppendName(const std::string& name, std::string* line) {
@@ -209,35 +200,26 @@ void AppendName(const std::string& name, std::string* line) {
 
 }  // namespace
 
-Table ReadCsv(const std::string& path, const CsvOptions& options) {
-  const FileBytes file(path);
+Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
   CsvLayout layout;
   layout.source = file.name();
   std::string_view text = file.bytes();
-  RefuseForeignFormats(layout.source, text);
-  RefuseNul(layout.source, text.substr(0, 1 << 16));
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    ThrowError(layout.source,
-               ": is empty; a table needs a line of column names and rows of numbers");
-  }
+  internal::RefuseForeignFormats(layout.source, text);
+  RefuseNul(layout.source, text.substr(0, 1 << 16));
 
-  const Index header_lines = ReadHeader(&text, &layout);
+  const Index header_lines = internal::ReadHeader(options, &text, &layout);
   while (!text.empty() &&
          (text.back() == '\n' || internal::IsBlank(text.back(), layout.separator))) {
     text.remove_suffix(1);
   }
   if (text.empty()) ThrowError(layout.source, ": has a header but no rows; add rows of numbers");
   Table table;
-  table.columns = ChooseColumns(options, &layout);
-  table.values = ReadBody(file, layout, text, header_lines + 1,
-                          static_cast<Index>(table.columns.size()), options.threads);
-  table.source = std::move(layout.source);
+  table.source = layout.source;
+  if (!layout.named) table.unnamed_columns = static_cast<Index>(layout.names.size());
+  table.columns = internal::ChooseColumns(options, text, &layout);
+  ReadBody(file, layout, text, header_lines + 1, options.threads, &table);
   return table;
-}
-
-Table ReadCsv(const std::string& path, int threads) {
-  return ReadCsv(path, CsvOptions{.threads = threads});
 }
 
 void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values) {

@@ -12,15 +12,6 @@
 namespace fathom::internal {
 namespace {
 
-bool IsMissing(std::string_view text) {
-  constexpr std::string_view kWords[] = {"", "?", "na", "n/a", "#n/a", "nan", "-nan", "null"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == b;
-    });
-  });
-}
-
 enum class Number { kGood, kNotFinite, kNone };
 
 // The whole of `text`, which has no blanks around it.
@@ -42,14 +33,6 @@ Number ParseNumber(std::string_view text, double* value) {
   return Number::kGood;
 }
 
-// A decimal comma, or commas between thousands: digits around every comma.
-bool HasNumberWithComma(std::string_view text) {
-  std::string without(text);
-  std::replace(without.begin(), without.end(), ',', '0');
-  double ignored = 0;
-  return without != text && ParseNumber(without, &ignored) == Number::kGood;
-}
-
 Index CountFields(const char* begin, const char* end, char separator) {
   Index count = 1;
   for (const char* p = ReadField(begin, end, separator).next; p != end; ++count) {
@@ -60,10 +43,14 @@ Index CountFields(const char* begin, const char* end, char separator) {
 
 [[noreturn]] void ThrowRagged(const CsvLayout& layout, Index line, Index found) {
   const auto expected = static_cast<Index>(layout.names.size());
+  const bool comma = found > expected && layout.separator == ',';
   ThrowError(layout.source, ": line ", line, " has ", found, found == 1 ? " field" : " fields",
-             " but the header names ", expected, expected == 1 ? " column" : " columns",
-             "; give every line as many fields as the header",
-             found > expected ? ", and numbers a decimal point, not a comma" : "");
+             layout.named ? " but the header names " : " but the first line has ", expected,
+             !layout.named   ? ""
+             : expected == 1 ? " column"
+                             : " columns",
+             "; give every line as many fields", layout.named ? " as the header" : "",
+             comma ? ", and numbers a decimal point, not a comma" : "");
 }
 
 // Why a cell is none, or none that we take.
@@ -77,15 +64,12 @@ Index CountFields(const char* begin, const char* end, char separator) {
     ThrowError(place, value,
                " is not a finite number; leave the cell empty if its value is unknown");
   }
-  if (HasNumberWithComma(field.text)) {
+  if (IsNumberWithComma(field.text)) {
     ThrowError(place, value,
                " has a comma in it; write a decimal point, and nothing between thousands");
   }
-  if (field.text.find(';') != std::string_view::npos) {
-    ThrowError(place, value, " is not a number; separate fields by ',', not by ';'");
-  }
   ThrowError(place, value, " is not a number; leave the cell empty if its value is unknown,",
-             " ignore the column, or replace its text by numbers");
+             " ignore the column, or declare it categorical if it holds names");
 }
 
 // A cell that is not simply a number up to the separator. Returns where it ends.
@@ -115,7 +99,37 @@ const char* ParseUnusualCell(const CsvLayout& layout, const char* line_begin, co
   ThrowRagged(layout, line, CountFields(begin, end, layout.separator));
 }
 
+// A cell of a text column. Returns where it ends.
+const char* ParseTextCell(const CsvLayout& layout, const char* cell, const char* end, Index line,
+                          Index column, LevelCodes* levels, double* value) {
+  const CsvField field = ReadField(cell, end, layout.separator);
+  if (field.problem) ThrowBadCell(layout, line, column, field, Number::kNone);
+  Index code = -1;
+  if (!IsMissing(field.text)) {
+    const bool plain = !field.quoted || field.text.find('"') == std::string_view::npos;
+    code = plain ? levels->Code(field.text) : levels->Code(Unescape(field));
+  }
+  *value = code < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(code);
+  return field.next;
+}
+
 }  // namespace
+
+bool IsMissing(std::string_view text) {
+  constexpr std::string_view kWords[] = {"", "?", "na", "n/a", "#n/a", "nan", "-nan", "null"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+  });
+}
+
+bool IsNumberWithComma(std::string_view text) {
+  std::string without(text);
+  std::replace(without.begin(), without.end(), ',', '0');
+  double ignored = 0;
+  return without != text && ParseNumber(without, &ignored) == Number::kGood;
+}
 
 CsvField ReadField(const char* begin, const char* end, char separator) {
   const auto skip_blanks = [&](const char* p) {
@@ -155,8 +169,17 @@ CsvField ReadField(const char* begin, const char* end, char separator) {
   return field;
 }
 
+std::string Unescape(const CsvField& field) {
+  std::string text(field.text);
+  if (!field.quoted) return text;
+  for (std::size_t i = text.find("\"\""); i != std::string::npos; i = text.find("\"\"", i + 1)) {
+    text.erase(i, 1);
+  }
+  return text;
+}
+
 void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line,
-              double* row) {
+              std::vector<LevelCodes>* levels, double* row) {
   const char separator = layout.separator;
   const std::size_t columns = layout.names.size();
   const char* p = begin;
@@ -168,6 +191,11 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
     const Index destination = layout.destinations[c];
     if (destination < 0) {
       p = ReadField(p, end, separator).next;
+      continue;
+    }
+    if (layout.text[c]) {
+      p = ParseTextCell(layout, p, end, line, static_cast<Index>(c), &(*levels)[destination],
+                        &row[destination]);
       continue;
     }
     const char* const cell = p;

@@ -1,4 +1,4 @@
-// One line of a CSV file: fields, quotes and numbers. Used by csv.cc only.
+// One line of a CSV file: fields, quotes, numbers and texts. Used by csv*.cc only.
 #ifndef FATHOM_DATA_CSV_ROW_H_
 #define FATHOM_DATA_CSV_ROW_H_
 
@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "fathom/base/types.h"
+#include "fathom/data/levels.h"
 
 namespace fathom::internal {
 
 struct CsvLayout {
   std::string source;
   char separator = ',';
+  bool named = true;                // the file's first line holds the names
   std::vector<std::string> names;   // of all columns of the file
   std::vector<Index> destinations;  // [names]  its column in the table, or -1 if left out
+  std::vector<char> text;           // [names]  whether its cells are texts
 };
 
 // A blank that may surround a field; in tab-separated text a tab is none.
@@ -33,11 +36,20 @@ struct CsvField {
 // may contain all of these.
 CsvField ReadField(const char* begin, const char* end, char separator);
 
-// Parses [begin, end), one line without its newline, into row[0..]. Throws Error naming `line`.
-void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line, double* row);
+// The text of a field, doubled quotes made single.
+std::string Unescape(const CsvField& field);
 
-// Whether `text` is a number, as the body of a file may hold one.
+// Parses [begin, end), one line without its newline, into row[0..]; texts become their places in
+// levels[destination]. Throws Error naming `line`.
+void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line,
+              std::vector<LevelCodes>* levels, double* row);
+
+// Whether `text` is a number, as the body of a file may hold one, and whether it stands for a
+// missing cell.
 bool IsNumber(std::string_view text);
+bool IsMissing(std::string_view text);
+// A decimal comma, or commas between thousands: digits around every comma.
+bool IsNumberWithComma(std::string_view text);
 
 }  // namespace fathom::internal
 

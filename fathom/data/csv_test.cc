@@ -23,9 +23,9 @@ using testing::HasSubstr;
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-Table Parse(std::string_view text, const CsvOptions& options = {}) {
+Table Parse(std::string_view text, const ReadOptions& options = {}) {
   const TestFolder folder;
-  return ReadCsv(folder.Write("t.csv", text), options);
+  return ReadTable(folder.Write("t.csv", text), options);
 }
 
 // The message without the folder's name.
@@ -98,18 +98,84 @@ TEST(ReadCsv, LeavesOutColumnsOnRequest) {
   const Table ignored = Parse(text, {.ignore = {"id", "3"}});
   EXPECT_THAT(ignored.columns, ElementsAre("x", "y"));
   ExpectValues(ignored, {{1, 2}, {3, 4}});
-  const Table only = Parse(text, {.only = {"y", "not there"}});
+  const Table only = Parse(text, {.only = {{"y"}, {"not there"}}});
   EXPECT_THAT(only.columns, ElementsAre("y"));
   ExpectValues(only, {{2}, {4}});
   EXPECT_THAT(ErrorOf([&] { Parse(text, {.ignore = {"idd"}}); }), HasSubstr("did you mean 'id'?"));
 }
 
+TEST(ReadCsv, ReadsFilesWithoutNames) {
+  const Table found = Parse("1,2.5\n3,4\n");
+  EXPECT_THAT(found.columns, ElementsAre("x1", "x2"));
+  EXPECT_EQ(found.unnamed_columns, 2);
+  ExpectValues(found, {{1, 2.5}, {3, 4}});
+  const Table years = Parse("1999,2000\n3,4\n", {.header = Header::kPresent});
+  EXPECT_THAT(years.columns, ElementsAre("1999", "2000"));
+  EXPECT_EQ(years.unnamed_columns, 0);
+  const Table asked = Parse("red,2\nblue,4\n", {.header = Header::kAbsent, .ignore = {"2"}});
+  EXPECT_THAT(asked.columns, ElementsAre("x1"));
+  EXPECT_EQ(asked.unnamed_columns, 2);
+  const Table given = Parse("1,2\n3,4\n", {.names = {{"p"}, {"p", "q"}}});
+  EXPECT_THAT(given.columns, ElementsAre("p", "q"));
+  EXPECT_THAT(ErrorOf([] {
+                Parse("1,2\n", {.names = {{"p"}, {"p", "q", "r"}}});
+              }),
+              HasSubstr("has 2 columns without names where 1 or 3 are expected"));
+  EXPECT_THAT(Fault("1,2\n3\n"), HasSubstr("line 2 has 1 field but the first line has 2"));
+}
+
+TEST(ReadCsv, FindsTheSeparator) {
+  ExpectValues(Parse("a;b\n1;2\n"), {{1, 2}});
+  ExpectValues(Parse("a|b\n1|2\n"), {{1, 2}});
+  ExpectValues(Parse("\"a,b,c\";d\n1;2\n"), {{1, 2}});
+  EXPECT_THAT(Parse("a,b,tags\n1,2,p;q\n3,4,p\n").columns, ElementsAre("a", "b", "tags"));
+  EXPECT_THAT(Parse("a;b\n1;2\n", {.separator = ':'}).columns, ElementsAre("a;b"));
+}
+
+TEST(ReadCsv, ReadsTextsAsLevelsInOrder) {
+  const Table table = Parse("colour,y,code\nred,1,10\n\"blue, \"\"dark\"\"\",2,9\n,3,10\nred,4,\n",
+                            {.text = {"code"}});
+  EXPECT_THAT(table.LevelsOf(0), ElementsAre("blue, \"dark\"", "red"));
+  EXPECT_TRUE(table.LevelsOf(1).empty());
+  EXPECT_THAT(table.LevelsOf(2), ElementsAre("9", "10"));
+  ExpectValues(table, {{1, 1, 1}, {0, 2, 0}, {kNaN, 3, 1}, {1, 4, kNaN}});
+}
+
+TEST(ReadCsv, ReadsTextsThatRunOverLines) {
+  const Table table = Parse("t,y\n\"a\nb\",1\nc\"d,2\n\"a\nb\",3\n");
+  EXPECT_THAT(table.LevelsOf(0), ElementsAre("a\nb", "c\"d"));
+  ExpectValues(table, {{0, 1}, {1, 2}, {0, 3}});
+  EXPECT_THAT(Fault("t,y\n\"a\nb\",1\nc,2\nd,x\ne,4\n"), HasSubstr("line 5, column 'y': 'x'"));
+}
+
+TEST(ReadCsv, GivesTheSameLevelsForAnyNumberOfThreads) {
+  RandomStream stream(3);
+  std::string text = "t,u,y\n";
+  std::vector<std::string> cells;
+  while (text.size() < 4U << 20) {
+    cells.push_back("level " + std::to_string(stream.Below(50)));
+    text += cells.back() + ",\"many " + std::to_string(cells.size()) + "\",1\n";
+  }
+  const TestFolder folder;
+  const std::string path = folder.Write("texts.csv", text);
+  for (const int threads : {1, 2, 7}) {
+    const Table table = ReadTable(path, {.threads = threads});
+    ASSERT_EQ(table.values.rows(), static_cast<Index>(cells.size()));
+    EXPECT_EQ(table.LevelsOf(0).size(), 50U);
+    EXPECT_EQ(table.LevelsOf(1).size(), Table::kMostLevels + 1);
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      const auto level = static_cast<std::size_t>(table.values(static_cast<Index>(n), 0));
+      ASSERT_EQ(table.LevelsOf(0)[level], cells[n]) << n;
+    }
+  }
+}
+
 TEST(ReadCsv, NamesLineColumnAndValueOfAFault) {
-  EXPECT_THAT(Fault("age,b\n1,2\nabc,3\n"),
+  EXPECT_THAT(Fault("age,b\n1,2\nabc,3\n2,4\n"),
               HasSubstr("t.csv: line 3, column 'age': 'abc' is not a number; "));
   EXPECT_THAT(Fault("\"two\nlines\",b\n1,2\nx,3\n"), HasSubstr("line 4, column 'two?lines': 'x'"));
   for (const char* const bad : {"+-1", "++1", "1 2", "0x10", "1e", "--1", "1;2", "nan(7)", "- 1"}) {
-    EXPECT_THAT(Fault("a,b\n1," + std::string(bad) + "\n"), HasSubstr("column 'b'")) << bad;
+    EXPECT_THAT(Fault("a,b\n1,2\n1," + std::string(bad) + "\n"), HasSubstr("column 'b'")) << bad;
   }
 }
 
@@ -133,8 +199,9 @@ TEST(ReadCsv, CountsTheFieldsOfARaggedLine) {
 
 TEST(ReadCsv, RecognizesDecimalCommas) {
   EXPECT_THAT(Fault("a,b\n1,\"3,5\"\n"), HasSubstr("'3,5' has a comma in it"));
-  EXPECT_THAT(Fault("a;b\n1,5;2\n"), HasSubstr("fields are separated by ';'"));
-  EXPECT_THAT(Fault("a,b\n1,\"x,5\"\n"), HasSubstr("'x,5' is not a number"));
+  EXPECT_THAT(Fault("a;b\n1,5;2\n"), HasSubstr("line 2, column 'a': '1,5' has a comma in it"));
+  EXPECT_THAT(Fault("1,5;2,5\n1,5;3,5\n"), HasSubstr("'1,5' has a comma in it"));
+  EXPECT_THAT(Fault("a,b\n1,2\n1,\"x,5\"\n"), HasSubstr("'x,5' is not a number"));
 }
 
 TEST(ReadCsv, RefusesBrokenQuotes) {
@@ -146,8 +213,8 @@ TEST(ReadCsv, RefusesBrokenQuotes) {
 
 TEST(ReadCsv, RefusesFilesThatAreNoTables) {
   const TestFolder folder;
-  EXPECT_THAT(ErrorOf([&] { ReadCsv(folder.Path("none.csv")); }), HasSubstr("No such file"));
-  EXPECT_THAT(ErrorOf([&] { ReadCsv(folder.Path("")); }), HasSubstr("is a directory"));
+  EXPECT_THAT(ErrorOf([&] { ReadTable(folder.Path("none.csv")); }), HasSubstr("No such file"));
+  EXPECT_THAT(ErrorOf([&] { ReadTable(folder.Path("")); }), HasSubstr("is a directory"));
   EXPECT_THAT(Fault(""), HasSubstr("t.csv: is empty"));
   EXPECT_THAT(Fault("\n \n"), HasSubstr("is empty"));
   EXPECT_THAT(Fault("\xef\xbb\xbf"), HasSubstr("is empty"));
@@ -155,7 +222,7 @@ TEST(ReadCsv, RefusesFilesThatAreNoTables) {
   EXPECT_THAT(Fault("a,b"), HasSubstr("has a header but no rows"));
   EXPECT_THAT(Fault("\na,b\n1,2\n"), HasSubstr("line 1 is blank"));
   EXPECT_THAT(Fault(std::string_view("a,b\n1,\0\n", 8)), HasSubstr("is not a text file"));
-  EXPECT_THAT(Fault("\x1f\x8b\x08"), HasSubstr("is compressed"));
+  EXPECT_THAT(Fault("BZh9"), HasSubstr("is compressed in a way"));
   EXPECT_THAT(Fault(std::string_view("\xff\xfe"
                                      "a\0",
                                      4)),
@@ -164,8 +231,6 @@ TEST(ReadCsv, RefusesFilesThatAreNoTables) {
 }
 
 TEST(ReadCsv, RefusesUnusableHeaders) {
-  EXPECT_THAT(Fault("1,2.5\n3,4\n"),
-              HasSubstr("has no header row: the first line holds only numbers"));
   EXPECT_THAT(Fault("a,b,a\n1,2,3\n"), HasSubstr("columns 1 and 3 are both called 'a'"));
   EXPECT_THAT(Fault(",b\n1,2\n"), HasSubstr("column 1 has no name"));
   EXPECT_THAT(Fault("gr\xf6sse,b\n1,2\n"), HasSubstr("the name of column 1 is not UTF-8"));
@@ -199,7 +264,7 @@ TEST(ReadCsv, GivesTheSameBitsForAnyNumberOfThreads) {
   const std::string path = folder.Write("large.csv", LargeText(100000, &values));
   ASSERT_GT(std::filesystem::file_size(path), 5u << 20);
   for (const int threads : {1, 2, 7}) {
-    const Table table = ReadCsv(path, threads);
+    const Table table = ReadTable(path, {.threads = threads});
     ASSERT_EQ(table.values.rows(), 100000);
     EXPECT_TRUE(std::equal(values.begin(), values.end(), table.values.data())) << threads;
   }
@@ -219,7 +284,7 @@ TEST(ReadCsv, ReportsTheFirstFaultInTheFileForAnyNumberOfThreads) {
   const TestFolder folder;
   const std::string path = folder.Write("large.csv", text);
   for (const int threads : {1, 2, 7}) {
-    EXPECT_THAT(ErrorOf([&] { ReadCsv(path, threads); }),
+    EXPECT_THAT(ErrorOf([&] { ReadTable(path, {.threads = threads}); }),
                 HasSubstr("line " + std::to_string(line) + ", column 'a': 'x"));
   }
 }
@@ -230,9 +295,9 @@ TEST(ReadCsv, ReadsStandardInput) {
   const int saved = ::dup(STDIN_FILENO);
   const int file = ::open(path.c_str(), O_RDONLY);
   ::dup2(file, STDIN_FILENO);
-  EXPECT_THAT(ErrorOf([] { ReadCsv("-"); }), HasSubstr("standard input: line 3, column 'b'"));
+  EXPECT_THAT(ErrorOf([] { ReadTable("-"); }), HasSubstr("standard input: line 3, column 'b'"));
   ::lseek(STDIN_FILENO, 0, SEEK_SET);
-  const Table table = ReadCsv("-", {.ignore = {"b"}});
+  const Table table = ReadTable("-", {.ignore = {"b"}});
   ExpectValues(table, {{1}, {3}});
   ::dup2(saved, STDIN_FILENO);
   ::close(saved);
@@ -245,7 +310,7 @@ TEST(ReadCsv, ReadsAPipe) {
   const std::string text = "a,b\n1,2\n";
   ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   ::close(ends[1]);
-  ExpectValues(ReadCsv("/dev/fd/" + std::to_string(ends[0])), {{1, 2}});
+  ExpectValues(ReadTable("/dev/fd/" + std::to_string(ends[0])), {{1, 2}});
   ::close(ends[0]);
 }
 
@@ -275,7 +340,7 @@ RC_GTEST_PROP(ReadCsv, EndsWithATableOrAnErrorOnAnyText, ()) {
       rc::gen::elementOf(std::string("a,,,\"\"\n\n\r19.-+e;N \t\xe4")));
   try {
     const Table table = Parse("a,b\n" + text);
-    RC_ASSERT(table.values.cols() == 2);
+    RC_ASSERT(table.values.cols() >= 1);
   } catch (const Error& error) {
     RC_ASSERT(std::string(error.what()).find('\n') == std::string::npos);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,103 +13,247 @@
 namespace fathom {
 namespace {
 
-Moments InputMoments(Matrix mean) {
-  Moments inputs = Moments::Certain(std::move(mean));
-  inputs.var =
-      inputs.mean.array().isNaN().select(std::numeric_limits<double>::quiet_NaN(), inputs.var);
-  return inputs;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Index InputPlace(const Table& table, const Schema& schema, const std::string& name) {
+  const auto found = std::find_if(schema.inputs.begin(), schema.inputs.end(),
+                                  [&](const InputColumn& input) { return input.name == name; });
+  if (found != schema.inputs.end()) return found - schema.inputs.begin();
+  std::vector<std::string> names;
+  for (const InputColumn& input : schema.inputs) names.push_back(input.name);
+  ThrowNoColumn(table.source, names, "input column", name);
 }
 
-std::vector<std::string> Pick(const std::vector<std::string>& names,
-                              const std::vector<Index>& places) {
-  std::vector<std::string> picked;
-  for (const Index place : places) picked.push_back(names[place]);
-  return picked;
+void CheckStd(const std::string& place, double std) {
+  if (std >= 0 && std::isfinite(std)) return;
+  ThrowError(place, ": ", std, " is no standard deviation; give a number from 0 on");
 }
 
-void RequireRows(const Table& table) {
-  if (table.values.rows() == 0) ThrowError(table.source, ": has no rows; add at least one");
+// The weight of each row; all 1 if there are none.
+Vector ReadWeights(const Table& table, const Schema& schema) {
+  if (schema.weights.empty()) return Vector::Ones(table.values.rows());
+  Vector weights = table.values.col(FindColumn(table, schema.weights));
+  for (Index n = 0; n < weights.size(); ++n) {
+    if (weights[n] >= 0) continue;
+    ThrowError(table.source, ": row ", n + 1, ", column ", Quoted(schema.weights), ": ",
+               std::isnan(weights[n]) ? "the weight is missing" : "the weight is negative",
+               "; give every row a weight from 0 on");
+  }
+  return weights;
 }
 
 }  // namespace
 
-Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets) {
-  RequireRows(table);
-  std::vector<Index> target_places, input_places, rows;
-  for (const std::string& target : targets) {
-    const Index place = FindColumn(table, target);
-    if (std::count(target_places.begin(), target_places.end(), place) > 0) {
-      ThrowError(table.source, ": column ", Quoted(table.columns[place]),
-                 " is named as a target twice; name it once");
-    }
-    target_places.push_back(place);
-  }
-  for (Index c = 0; c < table.values.cols(); ++c) {
-    if (std::count(target_places.begin(), target_places.end(), c) == 0) input_places.push_back(c);
-  }
-  if (input_places.empty()) {
-    ThrowError(table.source, ": no input columns are left beside the targets ",
-               QuotedList(Pick(table.columns, target_places)), "; add columns to predict from");
-  }
-  for (Index n = 0; n < table.values.rows(); ++n) {
-    const bool complete =
-        std::none_of(target_places.begin(), target_places.end(),
-                     [&](Index place) { return std::isnan(table.values(n, place)); });
-    if (complete) rows.push_back(n);
-  }
-  if (rows.empty()) {
-    ThrowError(table.source, ": no row has a value in ",
-               target_places.size() == 1 ? "target column " : "all target columns ",
-               QuotedList(Pick(table.columns, target_places)), "; fill in the known targets");
-  }
+InputRows::InputRows(const Table& table, const Schema& schema, const InputStd& std)
+    : table_(table), schema_(schema) {
+  if (table.values.rows() == 0) ThrowError(table.source, ": has no rows; add at least one");
+  FindColumns();
+  FindStd(std);
+}
 
+void InputRows::FindColumns() {
+  std::unordered_map<std::string_view, Index> place_of;
+  for (std::size_t c = 0; c < table_.columns.size(); ++c)
+    place_of.emplace(table_.columns[c], static_cast<Index>(c));
+  std::vector<std::string> missing;
+  for (const InputColumn& input : schema_.inputs) {
+    if (!place_of.contains(input.name)) {
+      missing.push_back(input.name);
+      continue;
+    }
+    // Not the place just found: FindColumn refuses a name that stands for two columns.
+    sources_.push_back({FindColumn(table_, input.name), {}});
+    FindLevels(input, &sources_.back());
+  }
+  if (missing.size() == 1) {
+    ThrowNoColumn(table_.source, table_.columns, "column", missing[0]);
+  } else if (!missing.empty()) {
+    ThrowError(table_.source, ": ", missing.size(),
+               " input columns of the model are missing: ", QuotedList(missing),
+               "; the columns are ", QuotedList(table_.columns));
+  }
+  for (const std::string& name : schema_.targets) {
+    if (place_of.contains(name)) target_places_.push_back(FindColumn(table_, name));
+  }
+}
+
+void InputRows::FindLevels(const InputColumn& input, Source* source) {
+  const std::vector<std::string>& levels = table_.LevelsOf(source->place);
+  const auto column = table_.values.col(source->place).array();
+  const bool is_text = !levels.empty();
+  if (is_text != !input.levels.empty() && !column.isNaN().all()) {
+    ThrowError(table_.source, ": column ", Quoted(input.name), " holds ",
+               is_text ? "texts such as " + Quoted(levels.front()) : "numbers",
+               " but the model has learnt it as ",
+               is_text ? "numbers; replace them" : "categories; read it as text");
+  }
+  std::vector<char> unseen;
+  for (const std::string& level : levels) {
+    const auto found = std::find(input.levels.begin(), input.levels.end(), level);
+    const bool known = found != input.levels.end();
+    source->levels.push_back(known ? found - input.levels.begin() : -1);
+    unseen.push_back(known ? 0 : 1);
+  }
+  const auto first = std::find(unseen.begin(), unseen.end(), 1);
+  if (first == unseen.end()) return;
+  Index count = 0;
+  for (Index n = 0; n < column.size(); ++n) {
+    if (!std::isnan(column[n])) count += unseen[static_cast<std::size_t>(column[n])];
+  }
+  notes_.push_back({"unseen_levels", count,
+                    table_.source + ": column " + Quoted(input.name) + ": " +
+                        std::to_string(count) + (count == 1 ? " cell holds" : " cells hold") +
+                        " texts that the training has not seen, such as " +
+                        Quoted(levels[first - unseen.begin()]) +
+                        (count == 1 ? "; it counts" : "; they count") + " as missing"});
+}
+
+void InputRows::FindStd(const InputStd& std) {
+  const auto numeric_source = [&](const std::string& source, const std::string& name) -> Source& {
+    const Index place = InputPlace(table_, schema_, name);
+    if (!schema_.inputs[place].levels.empty()) {
+      ThrowError(source, ": column ", Quoted(name),
+                 " holds categories, which have no standard deviation; give none for it");
+    }
+    return sources_[place];
+  };
+  for (const auto& [name, deviation] : std.columns) {
+    CheckStd(table_.source + ": standard deviation of column " + Quoted(name), deviation);
+    numeric_source(table_.source, name).variance += deviation * deviation;
+  }
+  const Table& cells = std.cells;
+  if (cells.columns.empty()) return;
+  if (cells.values.rows() != rows()) {
+    ThrowError(cells.source, ": has ", cells.values.rows(), " rows of standard deviations for ",
+               rows(), " rows of ", table_.source, "; give one row for each");
+  }
+  std_cells_ = cells.values;
+  bool any = false;
+  for (std::size_t c = 0; c < cells.columns.size(); ++c) {
+    const std::string& name = cells.columns[c];
+    const auto is_named = [&](const InputColumn& input) { return input.name == name; };
+    if (std::none_of(schema_.inputs.begin(), schema_.inputs.end(), is_named)) continue;
+    numeric_source(cells.source, name).cell_std = static_cast<Index>(c);
+    any = true;
+    for (Index n = 0; n < rows(); ++n) {
+      double& deviation = std_cells_(n, static_cast<Index>(c));
+      if (std::isnan(deviation)) deviation = 0;
+      if (deviation < 0) {
+        CheckStd(cells.source + ": row " + std::to_string(n + 1) + ", column " + Quoted(name),
+                 deviation);
+      }
+    }
+  }
+  if (!any) {
+    ThrowError(cells.source, ": has no input column of ", table_.source, "; its columns are ",
+               QuotedList(cells.columns));
+  }
+}
+
+Moments InputRows::ReadInputs(std::span<const Index> picked) const {
+  Moments inputs;
+  inputs.SetZero(static_cast<Index>(picked.size()), schema_.width());
+  for (std::size_t i = 0; i < picked.size(); ++i) {
+    const Index n = picked[i];
+    double* mean = &inputs.mean(static_cast<Index>(i), 0);
+    double* var = &inputs.var(static_cast<Index>(i), 0);
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      const Source& source = sources_[s];
+      const Index width = schema_.inputs[s].width();
+      double value = table_.values(n, source.place);
+      if (!source.levels.empty() && !std::isnan(value)) {
+        const Index level = source.levels[static_cast<std::size_t>(value)];
+        value = level < 0 ? kNaN : static_cast<double>(level);
+      }
+      if (std::isnan(value)) {
+        std::fill(mean, mean + width, kNaN);
+        std::fill(var, var + width, kNaN);
+      } else if (width > 1) {
+        mean[static_cast<Index>(value)] = 1;  // of two levels, the number itself is the indicator
+      } else {
+        *mean = value;
+        const double deviation = source.cell_std < 0 ? 0 : std_cells_(n, source.cell_std);
+        *var = source.variance + deviation * deviation;
+      }
+      mean += width;
+      var += width;
+    }
+  }
+  return inputs;
+}
+
+Dataset InputRows::Read(Index first, Index count) const {
+  std::vector<Index> picked(static_cast<std::size_t>(count));
+  std::iota(picked.begin(), picked.end(), first);
   Dataset dataset;
-  dataset.source = table.source;
-  dataset.input_names = Pick(table.columns, input_places);
-  dataset.target_names = Pick(table.columns, target_places);
-  dataset.inputs = InputMoments(table.values(rows, input_places));
-  dataset.targets = table.values(rows, target_places);
-  dataset.dropped_rows = table.values.rows() - static_cast<Index>(rows.size());
+  dataset.source = table_.source;
+  dataset.schema = schema_;
+  dataset.input_names = schema_.FeatureNames();
+  dataset.inputs = ReadInputs(picked);
+  if (has_targets()) {
+    dataset.target_names = schema_.targets;
+    dataset.targets = table_.values(picked, target_places_);
+  } else {
+    dataset.targets.resize(count, 0);
+  }
+  dataset.notes = notes_;
   return dataset;
 }
 
-Dataset SelectInputs(const Table& table, const std::vector<std::string>& input_names,
-                     const std::vector<std::string>& target_names) {
-  RequireRows(table);
-  std::unordered_map<std::string_view, Index> place_of;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    place_of.emplace(table.columns[c], static_cast<Index>(c));
+Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std) {
+  const InputRows reader(table, schema, std);
+  if (!reader.has_targets()) {
+    ThrowError(table.source, ": has not all of the target columns ", QuotedList(schema.targets));
   }
-  std::vector<Index> input_places, target_places;
-  std::vector<std::string> missing;
-  for (const std::string& name : input_names) {
-    const auto found = place_of.find(name);
-    if (found == place_of.end()) {
-      missing.push_back(name);
-    } else {
-      // Not found->second: FindColumn refuses a name that stands for two columns.
-      input_places.push_back(FindColumn(table, name));
-    }
+  const Vector weights = ReadWeights(table, schema);
+  std::vector<Index> picked;
+  Index without_target = 0;
+  for (Index n = 0; n < table.values.rows(); ++n) {
+    const bool complete =
+        std::none_of(reader.target_places_.begin(), reader.target_places_.end(),
+                     [&](Index place) { return std::isnan(table.values(n, place)); });
+    if (!complete) ++without_target;
+    if (complete && weights[n] > 0) picked.push_back(n);
   }
-  if (missing.size() == 1) {
-    ThrowNoColumn(table.source, table.columns, "column", missing[0]);
-  } else if (!missing.empty()) {
-    ThrowError(table.source, ": ", missing.size(),
-               " input columns of the model are missing: ", QuotedList(missing),
-               "; the columns are ", QuotedList(table.columns));
+  const auto kept = static_cast<Index>(picked.size());
+  const Index weightless = table.values.rows() - without_target - kept;
+  if (picked.empty()) {
+    if (weightless > 0) ThrowError(table.source, ": all rows with a target have weight 0");
+    ThrowError(table.source, ": no row has a value in ",
+               schema.targets.size() == 1 ? "target column " : "all target columns ",
+               QuotedList(schema.targets), "; fill in the known targets");
   }
-  for (const std::string& name : target_names) {
-    if (place_of.contains(name)) target_places.push_back(FindColumn(table, name));
-  }
-  if (target_places.size() != target_names.size()) target_places.clear();
 
   Dataset dataset;
   dataset.source = table.source;
-  dataset.input_names = input_names;
-  dataset.target_names = Pick(table.columns, target_places);
-  dataset.inputs = InputMoments(table.values(Eigen::all, input_places));
-  dataset.targets = table.values(Eigen::all, target_places);
+  dataset.schema = schema;
+  dataset.input_names = schema.FeatureNames();
+  dataset.target_names = schema.targets;
+  dataset.inputs = reader.ReadInputs(picked);
+  dataset.targets = table.values(picked, reader.target_places_);
+  if (!schema.weights.empty()) dataset.weights = weights(picked);
+  dataset.dropped_rows = table.values.rows() - kept;
+  const auto note = [&](const char* kind, Index count, const char* what) {
+    if (count == 0) return;
+    dataset.notes.push_back({kind, count,
+                             table.source + ": skipped " + std::to_string(count) +
+                                 (count == 1 ? " row " : " rows ") + what});
+  };
+  note("rows_without_target", without_target, "without a target");
+  note("rows_of_weight_zero", weightless, "of weight 0");
   return dataset;
+}
+
+Dataset MakeDataset(const Table& table, const Roles& roles, const InputStd& std) {
+  std::vector<Note> notes;
+  const Schema schema = MakeSchema(table, roles, &notes);
+  Dataset dataset = MakeDataset(table, schema, std);
+  dataset.notes.insert(dataset.notes.begin(), notes.begin(), notes.end());
+  return dataset;
+}
+
+Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets) {
+  return MakeDataset(table, Roles{.targets = targets});
 }
 
 Dataset Subset(const Dataset& dataset, std::span<const Index> rows) {
@@ -116,11 +261,13 @@ Dataset Subset(const Dataset& dataset, std::span<const Index> rows) {
   const std::vector<Index> picked(rows.begin(), rows.end());
   Dataset subset;
   subset.source = dataset.source;
+  subset.schema = dataset.schema;
   subset.input_names = dataset.input_names;
   subset.target_names = dataset.target_names;
   subset.inputs.mean = dataset.inputs.mean(picked, Eigen::all);
   subset.inputs.var = dataset.inputs.var(picked, Eigen::all);
   subset.targets = dataset.targets(picked, Eigen::all);
+  if (dataset.weights.size() > 0) subset.weights = dataset.weights(picked);
   return subset;
 }
 

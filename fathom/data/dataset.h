@@ -4,37 +4,87 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fathom/base/types.h"
+#include "fathom/data/schema.h"
 #include "fathom/data/table.h"
 
 namespace fathom {
 
 struct Dataset {
   std::string source;                     // the file's name, for messages
-  std::vector<std::string> input_names;   // [D]
+  Schema schema = {};                     // empty where the rows come from no table
+  std::vector<std::string> input_names;   // [D], what the columns of `inputs` mean
   std::vector<std::string> target_names;  // [T]
-  // [N, D] in the units of the file. A known cell has variance 0. A missing cell has mean and
-  // variance NaN: what stands in for it depends on the training data, and StandardizeInputs
-  // decides it.
+  // [N, D] in the units of the file. A cell has variance 0 unless a standard deviation was given. A
+  // missing cell has mean and variance NaN: what stands in for it depends on the training data, and
+  // StandardizeInputs decides it.
   Moments inputs;
-  Matrix targets;          // [N, T]; T may be 0
-  Index dropped_rows = 0;  // rows of the table left out because a target was missing
+  Matrix targets;                // [N, T]; T may be 0
+  Vector weights = {};           // [N], how many rows each counts as; empty: one
+  Index dropped_rows = 0;        // rows of the table left out, for whatever reason
+  std::vector<Note> notes = {};  // what the user should know
 
   Index rows() const { return inputs.rows(); }
 };
 
-// For training: `targets` (by name or number) are predicted from all other columns. Rows without a
-// target are dropped. Throws Error if a target is not there or named twice, if no input column or
-// no row is left.
+// Standard deviations of input cells, in the units of the file.
+struct InputStd {
+  std::vector<std::pair<std::string, double>> columns;  // the same in all rows of a column
+  // By row; a cell that is empty, and a column that is not there, has none. Adds to `columns` as
+  // independent errors do.
+  Table cells = {};
+};
+
+// For training: the rows of `table` as the schema wants them. Rows without a target and rows of
+// weight 0 are left out with a note. Throws Error if no row is left, and for a weight that is
+// negative or missing.
+Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std = {});
+// The same with the schema that MakeSchema finds.
+Dataset MakeDataset(const Table& table, const Roles& roles, const InputStd& std = {});
+// `targets` (by name or number) are predicted from all other columns.
 Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets);
 
-// For prediction: the columns `input_names` in that order; other columns are ignored. The targets
-// are taken if the table has all of `target_names`, and may then be NaN in rows without one; no row
-// is dropped. Throws Error naming the input columns that are missing.
-Dataset SelectInputs(const Table& table, const std::vector<std::string>& input_names,
-                     const std::vector<std::string>& target_names = {});
+// For prediction: the rows of a table as a model with this schema wants them, columns found by
+// their names. The targets are there if the table has all of them, and may then be NaN; no row is
+// left out. A text that the training has not seen counts as missing, with a note.
+class InputRows {
+ public:
+  // Keeps a reference to the table. Throws Error naming the input columns that are missing.
+  InputRows(const Table& table, const Schema& schema, const InputStd& std = {});
+
+  Index rows() const { return table_.values.rows(); }
+  bool has_targets() const { return target_places_.size() == schema_.targets.size(); }
+  const std::vector<Note>& notes() const { return notes_; }
+  // Rows first, first + 1, ...: so that a long table needs no second copy. The notes are those of
+  // the whole table.
+  Dataset Read(Index first, Index count) const;
+  Dataset Read() const { return Read(0, rows()); }
+
+ private:
+  friend Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std);
+  struct Source {
+    Index place;  // of the column in the table
+    std::vector<Index>
+        levels;           // of a categorical column: the table's levels in the schema's, or -1
+    double variance = 0;  // of all cells
+    Index cell_std = -1;  // the column of std_cells_ with a deviation per cell
+  };
+
+  void FindColumns();
+  void FindLevels(const InputColumn& input, Source* source);
+  void FindStd(const InputStd& std);
+  Moments ReadInputs(std::span<const Index> rows) const;
+
+  const Table& table_;
+  Schema schema_;
+  Matrix std_cells_;
+  std::vector<Source> sources_;  // [schema.inputs]
+  std::vector<Index> target_places_;
+  std::vector<Note> notes_;
+};
 
 // The given rows in the given order; a row may appear more than once.
 Dataset Subset(const Dataset& dataset, std::span<const Index> rows);

@@ -55,7 +55,7 @@ TEST(MakeDataset, TakesSeveralTargetsInTheGivenOrderAndByNumber) {
 }
 
 TEST(MakeDataset, NeedsNoTarget) {
-  const Dataset data = MakeDataset(Sample(), {});
+  const Dataset data = MakeDataset(Sample(), Roles());
   EXPECT_EQ(data.targets.rows(), 3);
   EXPECT_EQ(data.targets.cols(), 0);
   EXPECT_EQ(data.inputs.cols(), 4);
@@ -80,38 +80,133 @@ TEST(MakeDataset, RefusesWhatCannotBeLearned) {
   EXPECT_THAT(ErrorOf([&] { MakeDataset(none, {"y"}); }), HasSubstr("has no rows"));
 }
 
-TEST(SelectInputs, PicksByNameInTheModelsOrder) {
-  const Dataset data = SelectInputs(Sample(), {"b", "a"});
+TEST(InputRows, PicksByNameInTheModelsOrder) {
+  const Table table = Sample();
+  const Dataset data = InputRows(table, NumericSchema({"b", "a"}, {"w"})).Read();
   EXPECT_THAT(data.input_names, ElementsAre("b", "a"));
   ASSERT_EQ(data.rows(), 3);
   EXPECT_TRUE(std::isnan(data.inputs.var(0, 0)));
   EXPECT_EQ(data.inputs.mean(2, 0), 23);
   EXPECT_EQ(data.inputs.mean(2, 1), 3);
   EXPECT_EQ(data.targets.cols(), 0);
+  const Dataset last = InputRows(table, NumericSchema({"b", "a"}, {})).Read(2, 1);
+  EXPECT_EQ(last.inputs.mean(0, 1), 3);
 }
 
-TEST(SelectInputs, TakesTargetsOnlyIfAllAreThere) {
-  const Dataset both = SelectInputs(Sample(), {"a"}, {"z", "y"});
+TEST(InputRows, TakesTargetsOnlyIfAllAreThere) {
+  const Table table = Sample();
+  const Dataset both = InputRows(table, NumericSchema({"a"}, {"z", "y"})).Read();
   EXPECT_THAT(both.target_names, ElementsAre("z", "y"));
   EXPECT_EQ(both.rows(),
             3);  // also the row without a target, which is to be predicted all the same
   EXPECT_TRUE(std::isnan(both.targets(1, 1)));
-  const Dataset one = SelectInputs(Sample(), {"a"}, {"y", "w"});
+  const Dataset one = InputRows(table, NumericSchema({"a"}, {"y", "w"})).Read();
   EXPECT_TRUE(one.target_names.empty());
   EXPECT_EQ(one.targets.cols(), 0);
 }
 
-TEST(SelectInputs, NamesMissingColumns) {
-  EXPECT_THAT(ErrorOf([] {
-                SelectInputs(Sample(), {"a", "B"});
-              }),
-              HasSubstr("train.csv: there is no column 'B'; did you mean 'b'?"));
-  EXPECT_THAT(ErrorOf([] {
-                SelectInputs(Sample(), {"p", "a", "q"});
-              }),
+TEST(InputRows, NamesMissingColumns) {
+  const Table table = Sample();
+  const auto fault = [&](const std::vector<std::string>& inputs) {
+    return ErrorOf([&] { InputRows(table, NumericSchema(inputs, {})); });
+  };
+  EXPECT_THAT(fault({"a", "B"}), HasSubstr("train.csv: there is no column 'B'; did you mean 'b'?"));
+  EXPECT_THAT(fault({"p", "a", "q"}),
               HasSubstr("2 input columns of the model are missing: 'p', 'q'"));
   // A number is no name here: the model knows its columns.
-  EXPECT_THROW(SelectInputs(Sample(), {"1"}), Error);
+  EXPECT_THAT(fault({"1"}), HasSubstr("there is no column '1'"));
+}
+
+// Two categories, three categories with a gap, and a number.
+Table Coloured() {
+  Table table;
+  table.source = "t.csv";
+  table.columns = {"sex", "colour", "x", "y"};
+  table.levels = {{"f", "m"}, {"blue", "green", "red"}, {}, {}};
+  table.values.resize(4, 4);
+  table.values << 0, 2, 1, 10,  //
+      1, 0, 2, 20,              //
+      0, 1, 3, 30,              //
+      1, kNaN, 4, 40;
+  return table;
+}
+
+TEST(MakeDataset, TurnsCategoriesIntoIndicators) {
+  const Dataset data = MakeDataset(Coloured(), {"y"});
+  EXPECT_THAT(data.input_names,
+              ElementsAre("sex=m", "colour=blue", "colour=green", "colour=red", "x"));
+  Matrix expected(4, 5);
+  expected << 0, 0, 0, 1, 1,  //
+      1, 1, 0, 0, 2,          //
+      0, 0, 1, 0, 3,          //
+      1, kNaN, kNaN, kNaN, 4;
+  EXPECT_EQ(data.inputs.mean.topRows(3), expected.topRows(3));
+  EXPECT_TRUE(data.inputs.mean.row(3).segment(1, 3).array().isNaN().all());
+  EXPECT_TRUE(data.inputs.var.row(3).segment(1, 3).array().isNaN().all());
+  EXPECT_EQ(data.inputs.var.topRows(3), Matrix::Zero(3, 5));
+}
+
+TEST(InputRows, TakesUnseenLevelsAsMissingAndCountsThem) {
+  const Schema schema = MakeDataset(Coloured(), {"y"}).schema;
+  Table table = Coloured();
+  table.levels[1] = {"green", "mauve", "red"};
+  const InputRows rows(table, schema);
+  ASSERT_EQ(rows.notes().size(), 1U);
+  EXPECT_EQ(rows.notes()[0].kind, "unseen_levels");
+  EXPECT_EQ(rows.notes()[0].count, 1);
+  EXPECT_THAT(rows.notes()[0].text, HasSubstr("column 'colour': 1 cell holds texts that the"));
+  const Dataset data = rows.Read();
+  EXPECT_EQ(data.inputs.mean(0, 3), 1);  // red
+  EXPECT_EQ(data.inputs.mean(1, 2), 1);  // green
+  EXPECT_TRUE(std::isnan(data.inputs.mean(2, 1)));
+  Table numbers = Coloured();
+  numbers.levels.clear();
+  EXPECT_THAT(ErrorOf([&] { InputRows(numbers, schema); }),
+              HasSubstr("column 'sex' holds numbers but the model has learnt it as categories"));
+}
+
+TEST(MakeDataset, WeighsRows) {
+  Table table = Coloured();
+  const Roles roles{.targets = {"y"}, .weights = "x"};
+  EXPECT_EQ(MakeDataset(table, roles).weights, Eigen::Vector4d(1, 2, 3, 4));
+  table.values(1, 2) = 0;
+  const Dataset dropped = MakeDataset(table, roles);
+  EXPECT_EQ(dropped.weights, Eigen::Vector3d(1, 3, 4));
+  EXPECT_EQ(dropped.dropped_rows, 1);
+  ASSERT_EQ(dropped.notes.size(), 1U);
+  EXPECT_EQ(dropped.notes[0].text, "t.csv: skipped 1 row of weight 0");
+  const std::vector<Index> last = {2};
+  EXPECT_EQ(Subset(dropped, last).weights[0], 4);
+  table.values(2, 2) = -1;
+  EXPECT_THAT(ErrorOf([&] { MakeDataset(table, roles); }),
+              HasSubstr("t.csv: row 3, column 'x': the weight is negative"));
+  table.values(2, 2) = kNaN;
+  EXPECT_THAT(ErrorOf([&] { MakeDataset(table, roles); }), HasSubstr("the weight is missing"));
+}
+
+TEST(MakeDataset, GivesCellsAVariance) {
+  const Table table = Coloured();
+  InputStd std{.columns = {{"x", 0.5}}};
+  EXPECT_EQ(MakeDataset(table, Roles{.targets = {"y"}}, std).inputs.var.col(4),
+            Vector::Constant(4, 0.25));
+  std.cells.source = "std.csv";
+  std.cells.columns = {"y", "x"};
+  std.cells.values.resize(4, 2);
+  std.cells.values << 9, 2, 9, kNaN, 9, 0, 9, 1;
+  EXPECT_EQ(MakeDataset(table, Roles{.targets = {"y"}}, std).inputs.var.col(4),
+            Eigen::Vector4d(4.25, 0.25, 0.25, 1.25));
+  const auto fault = [&] {
+    return ErrorOf([&] { MakeDataset(table, Roles{.targets = {"y"}}, std); });
+  };
+  std.cells.values(2, 1) = -1;
+  EXPECT_THAT(fault(), HasSubstr("std.csv: row 3, column 'x': -1 is no standard deviation"));
+  std.cells.values.conservativeResize(3, 2);
+  EXPECT_THAT(fault(), HasSubstr("std.csv: has 3 rows of standard deviations for 4 rows"));
+  std.cells = {};
+  std.columns = {{"sex", 1}};
+  EXPECT_THAT(fault(), HasSubstr("column 'sex' holds categories"));
+  std.columns = {{"z", 1}};
+  EXPECT_THAT(fault(), HasSubstr("there is no input column 'z'"));
 }
 
 TEST(Subset, KeepsTheGivenRowsInOrder) {

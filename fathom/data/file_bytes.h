@@ -2,6 +2,7 @@
 #ifndef FATHOM_DATA_FILE_BYTES_H_
 #define FATHOM_DATA_FILE_BYTES_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,19 +19,30 @@ class FileBytes {
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
+  // If the bytes are gzip, by their content, replaces them by what they unpack to. Throws Error if
+  // they are damaged or end early.
+  void Unpack();
+
   std::string_view bytes() const { return bytes_; }
-  // Gives back the memory behind `part`, for a reader that has passed it; it can still be read, at
-  // a cost.
+  // Gives back the memory behind `part` where it can be had again from the file, for a reader that
+  // has passed it and comes back later.
   void Release(std::string_view part) const;
+  // Gives back the memory behind `part`, which nobody will read again.
+  void Discard(std::string_view part) const;
   // The path, or "standard input": how messages call the file.
   const std::string& name() const { return name_; }
 
  private:
+  FileBytes(FileBytes&& other) noexcept;
   void Load(int descriptor);
+  // Memory of our own that can grow without being copied.
+  void Grow(std::size_t size);
+  void Unmap();
 
   std::string name_;
   void* mapping_ = nullptr;
-  std::string buffer_;
+  std::size_t mapped_ = 0;  // bytes of the mapping
+  bool of_file_ = false;    // the mapping is the file itself
   std::string_view bytes_;
 };
 

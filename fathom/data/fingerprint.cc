@@ -47,15 +47,19 @@ class Hash {
 
 std::string Fingerprint(const Dataset& dataset) {
   // All members are named, so that a new one does not compile until it is decided on.
-  const auto& [source, input_names, target_names, inputs, targets, dropped_rows] = dataset;
+  const auto& [source, schema, input_names, target_names, inputs, targets, weights, dropped_rows,
+               notes] = dataset;
   static_cast<void>(source);
+  static_cast<void>(schema);  // the names hold what matters of it
   static_cast<void>(dropped_rows);
+  static_cast<void>(notes);
   Hash hash;
   hash.Add(input_names);
   hash.Add(target_names);
   hash.Add(inputs.mean);
   hash.Add(inputs.var);
   hash.Add(targets);
+  hash.Add(Matrix(weights));
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash.state()));
   return text;

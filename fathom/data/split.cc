@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fathom/base/error.h"
 
@@ -17,6 +18,32 @@ Split HoldOut(const std::vector<Index>& order, Index begin, Index end) {
   std::sort(split.train.begin(), split.train.end());
   std::sort(split.held_out.begin(), split.held_out.end());
   return split;
+}
+
+// Row numbers by the value that they have in common, values ascending.
+std::map<double, std::vector<Index>> RowsByValue(const Vector& values, const char* what) {
+  std::map<double, std::vector<Index>> rows;
+  for (Index n = 0; n < values.size(); ++n) {
+    if (std::isnan(values[n])) ThrowError("row ", n + 1, " has no ", what);
+    rows[values[n]].push_back(n);
+  }
+  return rows;
+}
+
+std::vector<Split> HoldOutEach(const std::vector<std::vector<Index>>& parts, Index rows) {
+  std::vector<Split> splits;
+  for (const std::vector<Index>& part : parts) {
+    Split split;
+    split.held_out = part;
+    std::sort(split.held_out.begin(), split.held_out.end());
+    std::vector<bool> held(static_cast<std::size_t>(rows), false);
+    for (const Index row : part) held[static_cast<std::size_t>(row)] = true;
+    for (Index row = 0; row < rows; ++row) {
+      if (!held[static_cast<std::size_t>(row)]) split.train.push_back(row);
+    }
+    splits.push_back(std::move(split));
+  }
+  return splits;
 }
 
 }  // namespace
@@ -46,6 +73,36 @@ std::vector<Split> KFold(Index rows, Index folds, RandomStream* stream) {
     splits.push_back(HoldOut(order, begin(fold), begin(fold + 1)));
   }
   return splits;
+}
+
+std::vector<Split> GroupedFolds(const Vector& groups, Index folds, RandomStream* stream) {
+  Require(folds >= 2, "number of folds", "at least 2", folds);
+  std::vector<std::vector<Index>> members;
+  for (auto& [value, rows] : RowsByValue(groups, "group")) members.push_back(std::move(rows));
+  const auto count = static_cast<Index>(members.size());
+  if (folds > count)
+    ThrowError("number of folds must be at most the number of groups (", count, "), not ", folds);
+  std::vector<Index> order = stream->Permutation(count);  // of groups that are equally large
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return members[static_cast<std::size_t>(a)].size() >
+           members[static_cast<std::size_t>(b)].size();
+  });
+  std::vector<std::vector<Index>> parts(static_cast<std::size_t>(folds));
+  for (const Index group : order) {
+    auto& smallest =
+        *std::min_element(parts.begin(), parts.end(),
+                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    const std::vector<Index>& rows = members[static_cast<std::size_t>(group)];
+    smallest.insert(smallest.end(), rows.begin(), rows.end());
+  }
+  return HoldOutEach(parts, groups.size());
+}
+
+std::vector<Split> GivenFolds(const Vector& fold_of_row) {
+  std::vector<std::vector<Index>> parts;
+  for (auto& [value, rows] : RowsByValue(fold_of_row, "fold")) parts.push_back(std::move(rows));
+  if (parts.size() < 2) ThrowError("there must be at least two folds, not ", parts.size());
+  return HoldOutEach(parts, fold_of_row.size());
 }
 
 }  // namespace fathom

@@ -24,6 +24,15 @@ Split RandomSplit(Index rows, double fraction, RandomStream* stream);
 // Throws Error unless 2 <= folds <= rows.
 std::vector<Split> KFold(Index rows, Index folds, RandomStream* stream);
 
+// The same, but rows of one group, those with the same number in `groups`, are held out together;
+// sizes are as even as taking the largest groups first makes them. Throws Error if there are fewer
+// groups than folds or a row has none (NaN).
+std::vector<Split> GroupedFolds(const Vector& groups, Index folds, RandomStream* stream);
+
+// One split per distinct number in `fold_of_row`, in their order, which holds out its rows. Throws
+// Error if there are fewer than two or a row has none (NaN).
+std::vector<Split> GivenFolds(const Vector& fold_of_row);
+
 }  // namespace fathom
 
 #endif  // FATHOM_DATA_SPLIT_H_

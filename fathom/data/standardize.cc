@@ -6,35 +6,37 @@
 
 namespace fathom {
 
-Scaler FitScaler(const Matrix& values) {
+Scaler FitScaler(const Matrix& values, const Vector& weights) {
+  FATHOM_CHECK(weights.size() == 0 || weights.size() == values.rows());
   const Index columns = values.cols();
   // long double for its range: the square of 1e200 overflows a double.
   using Wide = Eigen::Array<long double, 1, Eigen::Dynamic>;
   // Sums of differences from the first number of each column: exact zeros if the column is
   // constant.
   Wide first = Wide::Zero(columns), sum = Wide::Zero(columns), squares = Wide::Zero(columns);
-  Eigen::Array<Index, 1, Eigen::Dynamic> count = decltype(count)::Zero(columns);
+  Wide count = Wide::Zero(columns);
+  const auto weight = [&](Index n) { return weights.size() == 0 ? 1.0L : weights[n]; };
   for (Index n = 0; n < values.rows(); ++n) {
     for (Index c = 0; c < columns; ++c) {
       const double value = values(n, c);
       if (std::isnan(value)) continue;
       if (count[c] == 0) first[c] = value;
-      sum[c] += value - first[c];
-      ++count[c];
+      sum[c] += weight(n) * (value - first[c]);
+      count[c] += weight(n);
     }
   }
-  const Wide mean = first + sum / count.max(1).cast<long double>();
+  count = (count == 0).select(1, count);
+  const Wide mean = first + sum / count;
   for (Index n = 0; n < values.rows(); ++n) {
     for (Index c = 0; c < columns; ++c) {
       const long double difference = values(n, c) - mean[c];
-      if (!std::isnan(difference)) squares[c] += difference * difference;
+      if (!std::isnan(difference)) squares[c] += weight(n) * difference * difference;
     }
   }
 
   Scaler scaler;
   scaler.mean = mean.cast<double>().matrix().transpose();
-  scaler.scale =
-      (squares / count.max(1).cast<long double>()).sqrt().cast<double>().matrix().transpose();
+  scaler.scale = (squares / count).sqrt().cast<double>().matrix().transpose();
   scaler.missing_var = Vector::Ones(columns);
   for (Index c = 0; c < columns; ++c) {
     if (scaler.scale[c] > 0) continue;

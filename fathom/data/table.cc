@@ -31,6 +31,10 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string UnnamedColumn(std::size_t number) {
+  return std::string("x").append(std::to_string(number));
+}
+
 void ThrowNoColumn(const std::string& source, const std::vector<std::string>& columns,
                    const char* what, const std::string& name) {
   std::size_t nearest = name.size() / 2 + 1;  // farther than this is no spelling mistake

@@ -41,13 +41,70 @@ std::vector<std::string> ConstantColumns(const Model& model) {
   return constant;
 }
 
-Vector NoiseStd(const Model& model) {
-  // What an observation adds to a function that is known to be zero.
+Vector ObservationVariance(const DeepGp& network) {
   Moments observed;
-  observed.SetZero(1, model.network.outputs());
-  model.network.likelihood->Observe(model.network.likelihood_parameters, &observed);
-  const Vector std = observed.var.row(0).cwiseSqrt();
-  return std.cwiseProduct(model.target_scaler.scale);
+  observed.SetZero(1, network.outputs());
+  network.likelihood->Observe(network.likelihood_parameters, &observed);
+  return observed.var.row(0);
+}
+
+Vector NoiseStd(const Model& model) {
+  return ObservationVariance(model.network).cwiseSqrt().cwiseProduct(model.target_scaler.scale);
+}
+
+namespace {
+
+// [functions, inputs]: expected squared slopes, those of the linear mean included.
+Matrix SquaredSlopes(const GpLayer& layer) {
+  Matrix slopes(layer.outputs(), layer.inputs());
+  for (Index d = 0; d < layer.outputs(); ++d) {
+    const SparseGp& gp = layer.gps[d];
+    slopes.row(d) = gp.kernel->SlopeVariance(gp.theta, gp.input_dim()).transpose();
+  }
+  if (layer.mean_weights.size() > 0) slopes += layer.mean_weights.cwiseAbs2().transpose();
+  return slopes;
+}
+
+}  // namespace
+
+Matrix Lengthscales(const GpLayer& layer) {
+  Matrix lengthscales(layer.outputs(), layer.inputs());
+  Matrix variance;
+  for (Index d = 0; d < layer.outputs(); ++d) {
+    const SparseGp& gp = layer.gps[d];
+    gp.kernel->Gram(gp.theta, Matrix::Zero(1, gp.input_dim()), &variance);
+    const Vector slopes = gp.kernel->SlopeVariance(gp.theta, gp.input_dim());
+    lengthscales.row(d) = (variance(0, 0) / slopes.array()).sqrt().matrix().transpose();
+  }
+  return lengthscales;
+}
+
+Relevance FindRelevance(const Model& model) {
+  const DeepGp& network = model.network;
+  Matrix squared = Matrix::Zero(network.outputs(), network.input_dim());
+  Matrix above = Matrix::Identity(network.outputs(), network.outputs());
+  for (Index l = network.num_layers() - 1; l >= 0; --l) {
+    const Matrix slopes = above * SquaredSlopes(network.layers[l]);
+    const Index below = l == 0 ? 0 : network.layers[l - 1].outputs();
+    if (l == 0 || network.layers[l].skip) squared += slopes.rightCols(slopes.cols() - below);
+    above = slopes.leftCols(below);
+  }
+  Relevance relevance;
+  relevance.lengthscale = Lengthscales(network.layers[0])
+                              .colwise()
+                              .minCoeff()
+                              .transpose()
+                              .cwiseProduct(model.input_scaler.scale);
+  relevance.share = squared.cwiseSqrt();
+  // A column that never varied cannot have taught the model anything.
+  for (Index c = 0; c < squared.cols(); ++c) {
+    if (model.input_scaler.missing_var[c] == 0) relevance.share.col(c).setZero();
+  }
+  for (Index t = 0; t < squared.rows(); ++t) {
+    const double largest = relevance.share.row(t).maxCoeff();
+    if (largest > 0) relevance.share.row(t) /= largest;
+  }
+  return relevance;
 }
 
 }  // namespace fathom

@@ -16,8 +16,28 @@ std::string DescribeNetwork(const DeepGp& network);
 // learnt.
 std::vector<std::string> ConstantColumns(const Model& model);
 
+// [outputs]: what an observation adds to the variance of a function that is known to be zero.
+Vector ObservationVariance(const DeepGp& network);
+
 // [targets]: standard deviation of the observation noise, in the units of the file.
 Vector NoiseStd(const Model& model);
+
+// [functions, inputs] of a layer: the distance over which each function changes, the root of its
+// prior variance over that of its slope. For se_ard these are the lengthscales; 0 where functions
+// are linear and no distance counts.
+Matrix Lengthscales(const GpLayer& layer);
+
+// How strongly the targets depend on the inputs.
+struct Relevance {
+  // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
+  // file.
+  Vector lengthscale;
+  // [targets, inputs]: root of the expected squared slope of the target per standard deviation of
+  // the input, as the kernels have it, multiplied along the layers and summed over all paths;
+  // relative to the largest of its row.
+  Matrix share;
+};
+Relevance FindRelevance(const Model& model);
 
 }  // namespace fathom
 

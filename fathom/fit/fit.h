@@ -3,7 +3,9 @@
 #define FATHOM_FIT_FIT_H_
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "fathom/fit/checkpoint.h"
 
@@ -33,6 +35,7 @@ struct FitControl {
   std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
   double seconds_before = 0;  // that count as part of the training, such as reading the table
   std::string origin = {};    // see TrainingData
+  std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
 };
 
 // Fits a deep GP to a dataset. Throws Error for data or options that cannot be used, NumericalError

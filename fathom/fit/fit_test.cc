@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "fathom/evaluate/metrics.h"
 #include "fathom/fit/describe.h"
 #include "fathom/fit/fit.h"
 #include "fathom/inference/aep_energy.h"
@@ -236,6 +238,10 @@ TEST(Fit, EveryKindOfModelTrains) {
     recipes.push_back(SmallRecipe(10));
     recipes.back().architecture.kernel = kernel;
   }
+  for (const Propagation propagation : {Propagation::kSamples, Propagation::kPoints}) {
+    recipes.push_back(SmallRecipe(10));
+    recipes.back().architecture.propagation = propagation;
+  }
   for (std::size_t i = 0; i < recipes.size(); ++i) {
     Recipe still = recipes[i];
     still.optimizer.steps = 1;
@@ -245,6 +251,29 @@ TEST(Fit, EveryKindOfModelTrains) {
     EXPECT_GT(after.summary.energy_per_row, before.summary.energy_per_row) << "recipe " << i;
     EXPECT_EQ(after.summary.recoveries, 0) << "recipe " << i;
   }
+}
+
+// Two branches, y = -1 or 1 at random: no Gaussian can say so, a mixture of paths can.
+TEST(Fit, PointsLearnTwoBranches) {
+  RandomStream stream(8);
+  const auto branches = [&](Index rows) {
+    Dataset data = Sine(rows, 1);
+    for (Index n = 0; n < rows; ++n)
+      data.targets(n, 0) = (stream.Uniform() < 0.5 ? -1 : 1) + 0.1 * stream.Normal();
+    return data;
+  };
+  const Dataset train = branches(200);
+  const Dataset test = branches(200);
+  const auto score = [&](Propagation propagation) {
+    Recipe recipe = SmallRecipe(300);
+    recipe.architecture.propagation = propagation;
+    recipe.optimizer.learning_rate = 0.05;
+    const ModelPredictor model(Fit(train, recipe), 1);
+    return Evaluate(model.Predict(test.inputs), test.targets).mean_log_likelihood;
+  };
+  const double one_gaussian = -0.5 * std::log(2 * std::numbers::pi * 1.01) - 0.5;
+  EXPECT_NEAR(score(Propagation::kMoments), one_gaussian, 0.05);
+  EXPECT_GT(score(Propagation::kPoints), one_gaussian + 0.5);
 }
 
 TEST(Fit, LinearKernelFindsALine) {

@@ -21,8 +21,16 @@ using Json = nlohmann::json;
              Quoted(json.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
+constexpr auto kPrecisions = std::to_array<std::pair<Precision, std::string_view>>(
+    {{Precision::kDouble, "double"}, {Precision::kMixed, "mixed"}});
 constexpr auto kStarts = std::to_array<std::pair<Start, std::string_view>>(
     {{Start::kPrincipal, "principal"}, {Start::kPaper, "paper"}});
+constexpr auto kPropagations =
+    std::to_array<std::pair<Propagation, std::string_view>>({{Propagation::kMoments, "moments"},
+                                                             {Propagation::kSamples, "samples"},
+                                                             {Propagation::kPoints, "points"}});
+constexpr auto kInferences = std::to_array<std::pair<Inference, std::string_view>>(
+    {{Inference::kAep, "aep"}, {Inference::kSep, "sep"}, {Inference::kEp, "ep"}});
 constexpr auto kStopReasons = std::to_array<std::pair<StopReason, std::string_view>>(
     {{StopReason::kFinished, "finished"},
      {StopReason::kConverged, "converged"},
@@ -87,8 +95,12 @@ Json ToJson(std::uint64_t value) { return value; }
 Json ToJson(const std::string& value) { return value; }
 Json ToJson(const std::vector<Index>& value) { return value; }
 Json ToJson(const std::vector<std::string>& value) { return value; }
+Json ToJson(const std::map<std::string, std::vector<std::string>>& value) { return value; }
+Json ToJson(Precision value) { return NameOf(kPrecisions, value); }
 Json ToJson(Start value) { return NameOf(kStarts, value); }
+Json ToJson(Propagation value) { return NameOf(kPropagations, value); }
 Json ToJson(StopReason value) { return NameOf(kStopReasons, value); }
+Json ToJson(Inference value) { return NameOf(kInferences, value); }
 
 void FromJson(const Json& json, const std::string& name, double* value) {
   if (json.is_number()) {
@@ -124,11 +136,28 @@ void FromJson(const Json& json, const std::string& name, std::vector<Index>* val
 void FromJson(const Json& json, const std::string& name, std::vector<std::string>* value) {
   List(json, name, value);
 }
+void FromJson(const Json& json, const std::string& name,
+              std::map<std::string, std::vector<std::string>>* value) {
+  if (!json.is_object()) Refuse(json, name, "an object of lists");
+  value->clear();
+  for (const auto& [key, list] : json.items()) FromJson(list, name + "." + key, &(*value)[key]);
+}
+void FromJson(const Json& json, const std::string& name, Precision* value) {
+  ValueOf(kPrecisions, json, name, value);
+}
+
 void FromJson(const Json& json, const std::string& name, Start* value) {
   ValueOf(kStarts, json, name, value);
 }
+void FromJson(const Json& json, const std::string& name, Propagation* value) {
+  ValueOf(kPropagations, json, name, value);
+}
 void FromJson(const Json& json, const std::string& name, StopReason* value) {
   ValueOf(kStopReasons, json, name, value);
+}
+
+void FromJson(const Json& json, const std::string& name, Inference* value) {
+  ValueOf(kInferences, json, name, value);
 }
 
 }  // namespace fathom

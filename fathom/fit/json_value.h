@@ -4,13 +4,13 @@
 #define FATHOM_FIT_JSON_VALUE_H_
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "fathom/base/types.h"
-#include "fathom/model/initialize.h"
-#include "fathom/optimize/minimize.h"
+#include "fathom/fit/recipe.h"
 
 namespace fathom {
 
@@ -23,8 +23,12 @@ nlohmann::json ToJson(std::uint64_t value);
 nlohmann::json ToJson(const std::string& value);
 nlohmann::json ToJson(const std::vector<Index>& value);
 nlohmann::json ToJson(const std::vector<std::string>& value);
+nlohmann::json ToJson(const std::map<std::string, std::vector<std::string>>& value);
 nlohmann::json ToJson(Start value);
+nlohmann::json ToJson(Propagation value);
 nlohmann::json ToJson(StopReason value);
+nlohmann::json ToJson(Inference value);
+nlohmann::json ToJson(Precision value);
 
 void FromJson(const nlohmann::json& json, const std::string& name, double* value);
 void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
@@ -34,8 +38,13 @@ void FromJson(const nlohmann::json& json, const std::string& name, std::uint64_t
 void FromJson(const nlohmann::json& json, const std::string& name, std::string* value);
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<Index>* value);
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<std::string>* value);
+void FromJson(const nlohmann::json& json, const std::string& name,
+              std::map<std::string, std::vector<std::string>>* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Start* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Propagation* value);
 void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Inference* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Precision* value);
 
 }  // namespace fathom
 

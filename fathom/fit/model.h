@@ -3,6 +3,7 @@
 #ifndef FATHOM_FIT_MODEL_H_
 #define FATHOM_FIT_MODEL_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,14 @@ struct TrainingSummary {
 struct TrainingData {
   std::string fingerprint;  // of the Dataset
   std::string origin;       // where it came from, in the words of the program that read it
+  // The options of that program, defaults included, by name.
+  std::map<std::string, std::vector<std::string>> settings;
 };
 
 struct Model {
   DeepGp network;
   Scaler input_scaler, target_scaler;
+  Schema schema;  // how a table becomes the columns of the model
   std::vector<std::string> input_names, target_names;
   Recipe recipe;
   TrainingSummary summary;
@@ -44,7 +48,7 @@ struct Model {
 // missing cells allowed.
 class ModelPredictor {
  public:
-  explicit ModelPredictor(Model model, int threads = 0);
+  explicit ModelPredictor(Model model, int threads = 0, Precision precision = Precision::kDouble);
 
   const Model& model() const { return model_; }
   // Columns as in model().input_names. Of y in the units of the file (of f with options.latent).

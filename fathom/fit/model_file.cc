@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-constexpr int kFormatVersion = 1;
+// Version 1 had no "columns", because all were numbers, and sometimes no "data".
+constexpr int kFormatVersion = 2;
 // A shared layer repeats its pseudo-inputs in memory but not in the file, so that the size of the
 // file does not bound them; 2 GB does.
 constexpr double kMostSharedNumbers = 1 << 28;
@@ -63,6 +64,18 @@ Json DescribeLayer(const GpLayer& layer) {
           {"functions", std::move(functions)}};
 }
 
+Json DescribeSchema(const Schema& schema) {
+  Json inputs = Json::array();
+  for (const InputColumn& input : schema.inputs) {
+    inputs.push_back({{"name", input.name}});
+    if (!input.levels.empty()) inputs.back()["levels"] = ToJson(input.levels);
+  }
+  return {{"inputs", std::move(inputs)},
+          {"targets", ToJson(schema.targets)},
+          {"weights", schema.weights},
+          {"unnamed_columns", schema.unnamed_columns}};
+}
+
 Json Describe(const Model& model) {
   Json layers = Json::array();
   for (const GpLayer& layer : model.network.layers) layers.push_back(DescribeLayer(layer));
@@ -72,10 +85,17 @@ Json Describe(const Model& model) {
   return {{"written_by", std::string("fathom ") + FATHOM_VERSION},
           {"likelihood", model.network.likelihood->Name()},
           {"jitter", ToJson(model.network.jitter)},
+          {"full_covariance", model.network.full_covariance},
+          {"propagation", ToJson(model.network.propagation)},
+          {"paths", model.network.num_paths()},
           {"layers", std::move(layers)},
           {"inputs", ToJson(model.input_names)},
           {"targets", ToJson(model.target_names)},
-          {"data", {{"fingerprint", model.data.fingerprint}, {"origin", model.data.origin}}},
+          {"columns", DescribeSchema(model.schema)},
+          {"data",
+           {{"fingerprint", model.data.fingerprint},
+            {"origin", model.data.origin},
+            {"settings", ToJson(model.data.settings)}}},
           {"recipe", RecipeToJson(model.recipe)},
           {"training", std::move(training)}};
 }
@@ -110,6 +130,9 @@ void CheckWhole(const Model& model) {
   CheckScaler(model.input_scaler, "inputs");
   CheckScaler(model.target_scaler, "targets");
   CheckNames(model.input_names, model.target_names);
+  if (model.schema.FeatureNames() != model.input_names ||
+      model.schema.targets != model.target_names)
+    ThrowError("its columns are not those of its inputs and targets");
   const auto require = [](Index size, Index needed, const char* what) {
     if (size != needed) ThrowError("there are ", size, " ", what, " where ", needed, " are needed");
   };
@@ -131,12 +154,20 @@ class Builder {
     Model model;
     Read(description, "likelihood", &likelihood_);
     Read(description, "jitter", &model.network.jitter);
+    if (description.contains("full_covariance"))
+      Read(description, "full_covariance", &model.network.full_covariance);
     Read(description, "inputs", &model.input_names);
     Read(description, "targets", &model.target_names);
+    model.schema = description.contains("columns")
+                       ? ReadSchema(Field(description, "columns", Json::value_t::object))
+                       : NumericSchema(model.input_names, model.target_names);
     UpdateRecipe(Field(description, "recipe", Json::value_t::object), &model.recipe);
-    const Json& data = Field(description, "data", Json::value_t::object);
-    Read(data, "fingerprint", &model.data.fingerprint);
-    Read(data, "origin", &model.data.origin);
+    if (description.contains("data")) {
+      const Json& data = Field(description, "data", Json::value_t::object);
+      Read(data, "fingerprint", &model.data.fingerprint);
+      Read(data, "origin", &model.data.origin);
+      if (data.contains("settings")) Read(data, "settings", &model.data.settings);
+    }
     const Json& training = Field(description, "training", Json::value_t::object);
     VisitFields(model.summary,
                 [&](const char* name, auto& value) { Read(training, name, &value); });
@@ -145,6 +176,7 @@ class Builder {
       model.network.layers.push_back(ReadLayer(layer, number));
     }
     ReadNoise(&model.network);
+    ReadPaths(description, &model.network);
     for (const auto& [name, array] : ScalerArrays("scalers.inputs", model.input_scaler))
       *array = TakeVector(name, static_cast<Index>(model.input_names.size()));
     for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
@@ -167,7 +199,7 @@ class Builder {
     const std::string& version = Metadata("format_version");
     const bool is_number =
         !version.empty() && version.find_first_not_of("0123456789") == std::string::npos;
-    if (version != std::to_string(kFormatVersion)) {
+    if (version != std::to_string(kFormatVersion) && version != "1") {
       if (is_number && version != "0")
         ThrowError("written by a newer fathom (format ", version.substr(0, 20),
                    "); this one reads format ", kFormatVersion, ": upgrade");
@@ -199,6 +231,21 @@ class Builder {
     FromJson(Field(json, key), key, value);
   }
 
+  static Schema ReadSchema(const Json& json) {
+    Schema schema;
+    for (const Json& entry : Field(json, "inputs", Json::value_t::array)) {
+      InputColumn& input = schema.inputs.emplace_back();
+      Read(entry, "name", &input.name);
+      if (entry.contains("levels")) Read(entry, "levels", &input.levels);
+    }
+    Read(json, "targets", &schema.targets);
+    Read(json, "weights", &schema.weights);
+    Read(json, "unnamed_columns", &schema.unnamed_columns);
+    // Names are made for them, so that a damaged number must not ask for billions.
+    if (schema.unnamed_columns < 0 || schema.unnamed_columns > 100'000'000)
+      ThrowError("its number of unnamed columns is ", schema.unnamed_columns);
+    return schema;
+  }
   Vector TakeVector(const std::string& name, Index size) {
     return fathom::TakeVector(name, size, &content_);
   }
@@ -262,6 +309,20 @@ class Builder {
       ThrowError("posterior form ", Quoted(form), " is not known");
     }
     layer->gps.push_back(std::move(gp));
+  }
+
+  // Files without these fields are of models that propagate moments.
+  void ReadPaths(const Json& json, DeepGp* network) {
+    if (!json.contains("propagation")) return;
+    Index paths = 0;
+    Read(json, "propagation", &network->propagation);
+    Read(json, "paths", &paths);
+    if (network->propagation == Propagation::kPoints) {
+      network->points = TakeMatrix("paths.points", paths, network->num_hidden_units());
+      network->point_weights = TakeVector("paths.weights", paths);
+    } else {
+      network->samples = paths;
+    }
   }
 
   void ReadNoise(DeepGp* network) {

@@ -98,6 +98,27 @@ TEST(ModelFile, SingleLayerComesBack) {
   ExpectRoundTrip(Fit(SmallDataset(), recipe));
 }
 
+TEST(ModelFile, SampledPathsAndPointsComeBack) {
+  for (const Propagation propagation : {Propagation::kSamples, Propagation::kPoints}) {
+    Recipe recipe = SmallRecipe();
+    recipe.architecture.propagation = propagation;
+    recipe.architecture.paths = 3;
+    recipe.mixture = false;
+    ExpectRoundTrip(Fit(SmallDataset(), recipe));
+  }
+}
+
+TEST(ModelFile, CategoriesComeBack) {
+  const TestFolder folder;
+  const std::string rows = "sex,colour,x,y\nf,red,1,2\nm,blue,2,4\nf,green,3,5\nm,red,4,7\n";
+  const Table table = ReadTable(folder.Write("t.csv", rows));
+  const Dataset dataset = MakeDataset(table, {"y"});
+  SaveModel(Fit(dataset, SmallRecipe()), folder.Path("m"));
+  const Model loaded = LoadModel(folder.Path("m"));
+  EXPECT_EQ(loaded.schema, dataset.schema);
+  EXPECT_EQ(loaded.input_names, dataset.input_names);
+}
+
 TEST(ModelFile, SharedArraysAreWrittenOnce) {
   const TestFolder folder;
   Recipe recipe = SmallRecipe();
@@ -193,8 +214,25 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "2";
-  ExpectRefused("written by a newer fathom (format 2); this one reads format 1: upgrade");
+  content_.metadata["format_version"] = "3";
+  ExpectRefused("written by a newer fathom (format 3); this one reads format 2: upgrade");
+}
+
+TEST_F(HostileFile, FirstVersionStillLoads) {
+  const Model now = LoadModel(path_);
+  content_.metadata["format_version"] = "1";
+  description_.erase("columns");
+  description_.erase("data");
+  content_.metadata["model"] = description_.dump();
+  WriteSafeTensors(path_, content_);
+  EXPECT_EQ(LoadModel(path_).schema, now.schema);
+}
+
+TEST_F(HostileFile, ColumnsThatAreNotTheInputs) {
+  description_["columns"]["inputs"][0]["levels"] = {"p", "q", "r"};
+  ExpectRefused("its columns are not those of its inputs and targets");
+  description_["columns"]["unnamed_columns"] = -1;
+  ExpectRefused("unnamed columns");
 }
 
 TEST_F(HostileFile, OtherFormats) {

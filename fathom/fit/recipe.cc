@@ -32,6 +32,8 @@ void CheckRecipe(const Recipe& recipe) {
   // The default names two, of which a network without hidden layers takes the first.
   Require(architecture.inducing.size() <= std::max<std::size_t>(2, architecture.hidden.size() + 1),
           "inducing", "at most one number per layer", architecture.inducing.size());
+  Require(architecture.paths >= 1 && architecture.paths <= 10000, "paths", "from 1 to 10000",
+          architecture.paths);
   MakeKernel(architecture.kernel);  // throws where it is not known
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
@@ -52,6 +54,17 @@ void CheckRecipe(const Recipe& recipe) {
   RequirePositive(start.hidden_posterior_var, "hidden posterior variance of the start");
   Require(start.sample_rows >= 1, "sample rows of the start", "at least 1", start.sample_rows);
   Require(recipe.threads >= 0, "threads", "at least 0 (0 = all cores)", recipe.threads);
+  Require(!architecture.full_covariance || architecture.kernel == "se_ard", "kernel",
+          "'se_ard' with full covariances", architecture.kernel);
+  const bool moments = architecture.propagation == Propagation::kMoments;
+  Require(!architecture.full_covariance || moments, "propagation",
+          "'moments' with full covariances", "paths");
+  Require(moments || recipe.inference == Inference::kAep, "propagation",
+          "'moments' with inference by EP or SEP", "paths");
+  Require(!architecture.full_covariance || recipe.inference == Inference::kAep, "inference",
+          "'aep' with full covariances", "'sep' or 'ep'");
+  Require(!architecture.site_form || recipe.inference == Inference::kAep, "inference",
+          "'aep' with the site form", "'sep' or 'ep'");
   Require(!architecture.site_form || recipe.start.start == Start::kPaper, "start",
           "'paper' with the site form", "'principal'");
 }

@@ -10,13 +10,25 @@
 
 namespace fathom {
 
+// How the posterior is found.
+enum class Inference {
+  kAep,  // the tied factor's energy, maximised together with the hyperparameters
+  kSep,  // stochastic EP: the tied factor by moment matching
+  kEp,   // EP: a factor for each row, by moment matching
+};
+
 struct Recipe {
   Architecture architecture;
   InitializeOptions start;
-  double alpha = 0.7;         // power of EP: 1 is the paper, 0 the variational limit
+  Inference inference = Inference::kAep;
+  double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit
+  // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as the
+  // likelihood itself (power 1). False: alpha outside too.
+  bool mixture = true;
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
   // steps = 0: as many as DefaultSteps says for the table, or as fit into the time budget.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
+  Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it
 };

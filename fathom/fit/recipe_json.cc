@@ -18,14 +18,18 @@ using Json = nlohmann::json;
 // that a new member does not compile until it is listed here.
 template <typename AnyRecipe, typename Visitor>
 void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
-  auto& [architecture, start, alpha, noise_floor, optimizer, seed, threads] = recipe;
+  auto& [architecture, start, inference, alpha, mixture, noise_floor, optimizer, precision, seed,
+         threads] = recipe;
+  visit("inference", inference);
   visit("alpha", alpha);
+  visit("mixture", mixture);
   visit("noise_floor", noise_floor);
+  visit("precision", precision);
   visit("seed", seed);
   visit("threads", threads);
 
-  auto& [hidden, inducing, kernel, likelihood, linear_mean, skip_links, shared, site_form] =
-      architecture;
+  auto& [hidden, inducing, kernel, likelihood, linear_mean, skip_links, shared, full_covariance,
+         site_form, propagation, paths] = architecture;
   visit("architecture.hidden", hidden);
   visit("architecture.inducing", inducing);
   visit("architecture.kernel", kernel);
@@ -33,7 +37,10 @@ void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
   visit("architecture.linear_mean", linear_mean);
   visit("architecture.skip_links", skip_links);
   visit("architecture.shared", shared);
+  visit("architecture.full_covariance", full_covariance);
   visit("architecture.site_form", site_form);
+  visit("architecture.propagation", propagation);
+  visit("architecture.paths", paths);
 
   auto& [start_kind, lengthscale, upper_lengthscale, hidden_noise, output_noise,
          hidden_posterior_var, sample_rows, start_seed] = start;

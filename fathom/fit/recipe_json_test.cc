@@ -26,6 +26,12 @@ Json Changed(Json json) {
       value.push_back(7);
     } else if (key == "start") {
       value = "paper";
+    } else if (key == "inference") {
+      value = "sep";
+    } else if (key == "precision") {
+      value = "mixed";
+    } else if (key == "propagation") {
+      value = "points";
     } else {
       value = value.get<std::string>() + "?";
     }

@@ -1,6 +1,7 @@
 // The tied-factor (approximate EP) energy of a deep GP on a table:
 //   F = sum_gps [(1 - N/alpha) phi(posterior) + (N/alpha) phi(cavity)]                    [energy]
-//       + N/(alpha |B|) sum_{n in B} log Z_n
+//       + N/(alpha |B|) sum_{n in B} w_n log Z_n / (mean w)
+// where w_n, 1 unless given, is how many rows row n counts as, and N their sum over the table.
 // alpha = 1 is the paper's energy, alpha = 0 its variational limit, between them power EP. Larger F
 // is better; as an Objective it is -F/N, so that values of tables of different size compare.
 #ifndef FATHOM_INFERENCE_AEP_ENERGY_H_
@@ -18,9 +19,15 @@ namespace fathom {
 
 struct AepOptions {
   double alpha = 0.7;
-  // The number of rows that the factor stands for; 0 means the rows of the table.
+  // The number of rows that the factor stands for; 0 means the rows of the table, by their weights.
   double N = 0;
   double noise_floor = 0;
+  Vector weights = {};  // [rows], positive: how many rows each counts as; empty: one
+  // With sampled hidden units: whether a row's paths are mixed with power 1 (alpha then acts inside
+  // each path only) instead of alpha.
+  bool mixture = true;
+  std::uint64_t seed = 1;  // of the paths
+  Precision precision = Precision::kDouble;
 };
 
 struct EnergyParts {
@@ -39,20 +46,21 @@ class AepEnergy : public Objective {
 
   Index num_parameters() const override;
   Index num_rows() const override { return x_.rows(); }
-  bool Evaluate(const Vector& parameters, std::span<const Index> batch, double* value,
-                Vector* gradient, std::string* reason) const override;
+  bool Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
+                std::string* reason) const override;
 
   // The same without the packing: F itself, and its gradient with respect to the plain parameters
   // (may be null). Throws NumericalError.
-  EnergyParts Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient) const;
+  EnergyParts Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient) const;
 
+  double N() const { return options_.N; }  // rows that the energy stands for, by their weights
   Packing packing() const { return {options_.noise_floor}; }
 
  private:
   struct Workspace;
   std::unique_ptr<Workspace> Borrow() const;
   void Return(std::unique_ptr<Workspace> workspace) const;
-  EnergyParts Energy(const DeepGp& model, std::span<const Index> batch, DeepGp* gradient,
+  EnergyParts Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
                      Workspace* workspace) const;
 
   DeepGp shape_;
@@ -60,6 +68,7 @@ class AepEnergy : public Objective {
   const Matrix& y_;
   AepOptions options_;
   const ThreadPool& pool_;
+  double mean_weight_;
   bool uncertain_inputs_;
   Index num_parameters_;
   // Memory of past evaluations, one piece per evaluation that ran at the same time.

@@ -70,6 +70,16 @@ const std::vector<EnergyCase> kCases = {
      {.hidden = {2, 1}, .M = 3, .skip = true, .linear_mean = true},
      true},
     {"Shared", {.hidden = {3}, .outputs = 2, .M = 3, .shared = true}},
+    {"Samples", {.hidden = {2, 3}, .M = 3, .propagation = Propagation::kSamples}},
+    {"SamplesSkipUncertain",
+     {.hidden = {2, 1},
+      .outputs = 2,
+      .M = 3,
+      .skip = true,
+      .linear_mean = true,
+      .propagation = Propagation::kSamples},
+     true},
+    {"Points", {.hidden = {2, 1}, .M = 3, .propagation = Propagation::kPoints}},
 };
 
 using EnergyParameters = std::tuple<EnergyCase, bool, double>;

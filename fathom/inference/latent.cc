@@ -18,7 +18,9 @@ Moments MiddleRows(const Moments& x, Index begin, Index count) {
 
 LatentFunctions::LatentFunctions(DeepGp model, const ThreadPool& pool)
     : model_(std::move(model)), pool_(pool) {
-  network_.Prepare(model_, Cavity::Posterior(), true, pool_);
+  // Moments are shown, whatever way the model was trained and predicts.
+  model_.propagation = Propagation::kMoments;
+  network_.Prepare(model_, Cavity::Posterior(), {.uncertain = true, .backward = false}, pool_);
 }
 
 Moments LatentFunctions::Layer(Index layer, const Moments& below, const Moments& raw) const {

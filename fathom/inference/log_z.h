@@ -13,29 +13,60 @@
 #include <vector>
 
 #include "fathom/inference/network.h"
+#include "fathom/inference/paths.h"
 
 namespace fathom {
 
 inline constexpr Index kChunkRows = 64;
 inline constexpr Index kTileRows = 16;
+inline constexpr Index kTilePaths = 256;  // certain inputs: matrix products, like the first layer
 
-// Memory that is kept between calls, so that a step allocates nothing in the steady state.
+// Memory that is kept between calls, so that a step allocates nothing in the steady state. A matrix
+// that changes its size allocates; so a shorter chunk or tile at the end has memory of its own.
 struct LogZWorkspace {
-  struct Chunk {
-    Moments x, hidden, d_hidden;  // of the chunk; hidden is the output of the first layer
-    Matrix y;
-    Moments tile_x;                           // of a tile of it
-    std::vector<Moments> outputs, d_outputs;  // [layer], of a tile
-    std::vector<Network::LayerTape> tapes;    // [layer]: the first of the chunk, the rest of a tile
-    Network::Sums sums;
+  // Layers 1.. on a few rows, or on their paths.
+  struct Tile {
+    Moments x;
+    std::vector<Moments> outputs, d_outputs;  // [layer]
+    std::vector<Network::LayerTape> tapes;    // [layer]
+    Vector log_z;                             // of one row, or of each of its paths
+    Matrix d_likelihood;                      // beside it, [., parameters]
+    // Where hidden units are sampled:
+    Moments path_x;
+    Matrix eps;
+    std::vector<Moments> draws, d_draws;  // [layer]: its units on the paths
+    Vector d_log_weights;
   };
-  std::vector<Chunk> slots;
+  // The first layer on more rows.
+  struct Chunk {
+    Moments x, hidden, d_hidden;  // hidden is the output of the first layer
+    Matrix y;
+    Network::LayerTape tape;
+    Tile whole, last;
+  };
+  struct Scratch {
+    Chunk whole, last;
+  };
+  std::vector<Scratch> workers;     // of the thread pool
+  Vector log_weights;               // of the paths
+  std::vector<Network::Sums> sums;  // of every n-th chunk
 };
 
-// The sums over rows `rows` of (x, y), log_z among them. They live in the workspace.
-const Network::Sums& SumLogZ(const Network& network, double alpha, const Moments& x,
-                             const Matrix& y, std::span<const Index> rows, bool uncertain_inputs,
-                             const ThreadPool& pool, LogZWorkspace* workspace);
+enum class Want { kValue, kGradient };
+
+// What a row's log Z is taken of: the power alpha of EP and, where hidden units are sampled, the
+// power under which the paths are mixed (MixPaths) and where the paths come from.
+struct LogZOptions {
+  double alpha = 1;
+  double outer = 1;
+  PathSource paths = {};
+};
+
+// The sums over rows `rows` of (x, y), by their weights (empty: one each): log_z and, if wanted, what its gradient is made of. They
+// live in the workspace.
+const Network::Sums& SumLogZ(const Network& network, const LogZOptions& options, const Moments& x,
+                             const Matrix& y, const Vector& weights, std::span<const Index> rows,
+                             Want want, const ThreadPool& pool, LogZWorkspace* workspace);
 
 }  // namespace fathom
 

@@ -23,33 +23,54 @@ void Network::Sums::Add(const Sums& other) {
     noise[l] += other.noise[l];
   }
   likelihood += other.likelihood;
+  points += other.points;
+  point_log_weights += other.point_log_weights;
 }
 
-void Network::Prepare(const DeepGp& model, const Cavity& cavity, bool uncertain_inputs,
-                      const ThreadPool& pool) {
+void Network::Attach(const DeepGp& model, const ProjectionOptions& options) {
   model_ = &model;
-  cavity_ = cavity;
+  options_ = options;
   const std::size_t layers = model.layers.size();
   gps_.resize(layers);
   projections_.resize(layers);
+  mean_weights_.resize(layers);
   flat_.clear();
   for (std::size_t l = 0; l < layers; ++l) {
     const std::size_t outputs = model.layers[l].gps.size();
     gps_[l].resize(outputs);
     projections_[l].resize(outputs);
+    mean_weights_[l].resize(outputs);
     for (std::size_t d = 0; d < outputs; ++d) flat_.emplace_back(l, d);
   }
+}
+
+// Sampled hidden units are certain; only raw inputs beside them may still have variance.
+bool Network::Uncertain(Index l) const {
+  const bool raw_inputs = l == 0 || model_->layers[l].skip;
+  const bool hidden = l > 0 && model_->propagation == Propagation::kMoments;
+  return hidden || (raw_inputs && options_.uncertain);
+}
+
+void Network::SetCavity(Index l, Index d, const Conditioned& cavity) {
+  const GpLayer& layer = model_->layers[l];
+  const SparseGp& gp = layer.gps[d];
+  std::unique_ptr<Projection>& projection = projections_[l][d];
+  if (!projection) projection = gp.kernel->NewProjection();
+  Vector& w = mean_weights_[l][d];
+  if (layer.mean_weights.size() > 0) w = layer.mean_weights.col(d);
+  ProjectionOptions own = options_;
+  own.uncertain = Uncertain(l);
+  projection->Prepare({gp.theta, gp.Z, cavity.a, cavity.S, w}, own);
+}
+
+void Network::Prepare(const DeepGp& model, const Cavity& cavity, const ProjectionOptions& options,
+                      const ThreadPool& pool) {
+  Attach(model, options);
+  cavity_ = cavity;
   const auto prepare = [&](Index job) {
     const auto [l, d] = flat_[job];
-    const GpLayer& layer = model.layers[l];
-    const SparseGp& gp = layer.gps[d];
-    fathom::Prepare(gp, cavity_, model.jitter, &gps_[l][d]);
-    std::unique_ptr<Projection>& projection = projections_[l][d];
-    if (!projection) projection = gp.kernel->NewProjection();
-    const Vector mean_weights =
-        layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
-    projection->Prepare({gp.theta, gp.Z, gps_[l][d].cavity.a, gps_[l][d].cavity.S, mean_weights},
-                        l > 0 || uncertain_inputs);
+    fathom::Prepare(model.layers[l].gps[d], cavity_, model.jitter, &gps_[l][d]);
+    SetCavity(l, d, gps_[l][d].cavity);
   };
   pool.Run(static_cast<Index>(flat_.size()), prepare);
 }
@@ -70,32 +91,41 @@ double Network::LargestJitter() const {
   return jitter;
 }
 
+void Network::Reserve(Index l, Index rows, LayerTape* tape) const {
+  const GpLayer& layer = model_->layers[l];
+  const Index inputs = layer.inputs();
+  const Index outputs = layer.outputs();
+  tape->input.Resize(rows, inputs);
+  tape->d_input.Resize(rows, inputs);
+  tape->latent_var.resize(rows, outputs);
+  tape->m.resize(rows);
+  tape->v.resize(rows);
+  tape->functions.resize(outputs);
+  for (Index d = 0; d < outputs; ++d) {
+    AlignedBuffer& memory = tape->functions[d];
+    const auto needed = static_cast<std::size_t>(projections_[l][d]->TapeSize(rows));
+    if (memory.size() < needed) memory.resize(needed);
+  }
+}
+
 void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTape* tape,
                       Moments* out) const {
   const GpLayer& layer = model_->layers[l];
   const Index rows = below.rows();
   const Index outputs = layer.outputs();
+  Reserve(l, rows, tape);
   Moments& input = tape->input;
   if (layer.skip) {
-    input.mean.resize(rows, below.cols() + raw.cols());
-    input.var.resize(rows, below.cols() + raw.cols());
     input.mean << below.mean, raw.mean;
     input.var << below.var, raw.var;
   } else {
     input = below;
   }
-  out->mean.resize(rows, outputs);
-  out->var.resize(rows, outputs);
-  tape->latent_var.resize(rows, outputs);
-  tape->functions.resize(outputs);
-  tape->m.resize(rows);
-  tape->v.resize(rows);
+  out->Resize(rows, outputs);
   for (Index d = 0; d < outputs; ++d) {
     const Projection& projection = *projections_[l][d];
-    AlignedBuffer& memory = tape->functions[d];
-    const auto needed = static_cast<std::size_t>(projection.TapeSize(rows));
-    if (memory.size() < needed) memory.resize(needed);
-    projection.Forward(input.mean, input.var, memory.data(), tape->m.data(), tape->v.data());
+    projection.Forward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
+                       tape->v.data());
     out->mean.col(d) = tape->m;
     tape->latent_var.col(d) = tape->v;
   }
@@ -111,7 +141,7 @@ void Network::Backward(Index l, const Moments& d_out, LayerTape* tape, Sums* sum
   const Moments& input = tape->input;
   const Index rows = input.rows();
   if (layer.noise_variance.size() > 0) sums->noise[l] += d_out.var.colwise().sum().transpose();
-  Moments d_input;
+  Moments& d_input = tape->d_input;
   if (d_below != nullptr) d_input.SetZero(rows, input.cols());
   for (Index d = 0; d < layer.outputs(); ++d) {
     tape->m = d_out.mean.col(d);
@@ -143,11 +173,14 @@ void Network::ResetSums(Sums* sums) const {
     const std::size_t outputs = projections_[l].size();
     sums->functions[l].resize(outputs);
     for (std::size_t d = 0; d < outputs; ++d) {
+      if (!projections_[l][d]) continue;  // attached only, and not passed through
       sums->functions[l][d].assign(static_cast<std::size_t>(projections_[l][d]->SumsSize()), 0.0);
     }
     sums->noise[l].setZero(model_->layers[l].noise_variance.size());
   }
   sums->likelihood.setZero(model_->likelihood_parameters.size());
+  sums->points.setZero(model_->points.rows(), model_->points.cols());
+  sums->point_log_weights.setZero(model_->point_weights.size());
 }
 
 Index Network::SumsBytes() const {
@@ -158,28 +191,49 @@ Index Network::SumsBytes() const {
   return doubles * static_cast<Index>(sizeof(double));
 }
 
-void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient) {
-  const auto finish = [&](Index job) {
+void Network::FinishFunction(Index l, Index d, const Sums& sums,
+                             LatentFunctionGradient gradient) const {
+  projections_[l][d]->Finish(sums.functions[l][d].data(), gradient);
+}
+
+void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient,
+                     Index first_other, const FinishLayer& other) {
+  const auto finish_rows = [&](Index job) {
     const auto [l, d] = flat_[job];
-    const GpLayer& layer = model_->layers[l];
     SparseGp& d_gp = gradient->layers[l].gps[d];
-    PreparedGp& prepared = gps_[l][d];
-    Conditioned& d_cavity = prepared.d_cavity;
+    Conditioned& d_cavity = gps_[l][d].d_cavity;
     d_gp.SetZero();
     d_cavity.SetZero(d_gp.num_inducing());
-    projections_[l][d]->Finish(sums.functions[l][d].data(),
-                               {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    if (l < first_other) FinishFunction(l, d, sums, {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+  };
+  pool.Run(static_cast<Index>(flat_.size()), finish_rows);
+  for (Index l = first_other; l < model_->num_layers(); ++l) {
+    std::vector<LatentFunctionGradient> gradients;
+    for (std::size_t d = 0; d < gps_[l].size(); ++d) {
+      SparseGp& d_gp = gradient->layers[l].gps[d];
+      Conditioned& d_cavity = gps_[l][d].d_cavity;
+      gradients.push_back({d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    }
+    other(l, &gradients);
+  }
+  const auto finish_posterior = [&](Index job) {
+    const auto [l, d] = flat_[job];
+    SparseGp& d_gp = gradient->layers[l].gps[d];
+    PreparedGp& prepared = gps_[l][d];
     d_gp.theta *= scale;
     d_gp.Z *= scale;
-    d_cavity.a *= scale;
-    d_cavity.S *= scale;
-    PrepareBackward(layer.gps[d], cavity_, &prepared, &d_gp);
+    prepared.d_cavity.a *= scale;
+    prepared.d_cavity.S *= scale;
+    PrepareBackward(model_->layers[l].gps[d], cavity_, &prepared, &d_gp);
   };
-  pool.Run(static_cast<Index>(flat_.size()), finish);
+  pool.Run(static_cast<Index>(flat_.size()), finish_posterior);
   for (std::size_t l = 0; l < gradient->layers.size(); ++l) {
     gradient->layers[l].noise_variance = scale * sums.noise[l];
   }
   gradient->likelihood_parameters = scale * sums.likelihood;
+  gradient->points = scale * sums.points;
+  // The weights enter as log w_s - log sum w; the sums already know the second part.
+  gradient->point_weights = scale * sums.point_log_weights.cwiseQuotient(model_->point_weights);
 }
 
 }  // namespace fathom

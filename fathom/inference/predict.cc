@@ -1,10 +1,10 @@
 #include "fathom/inference/predict.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 #include "fathom/base/error.h"
-#include "fathom/base/random.h"
+#include "fathom/inference/full_covariance.h"
 
 namespace fathom {
 
@@ -16,6 +16,9 @@ constexpr Index kPredictRows = 16;
 struct Tile {
   std::vector<Network::LayerTape> tapes;
   std::vector<Moments> outputs;
+  std::vector<Index> rows;
+  Matrix eps;
+  Moments draws, raw;  // of the paths
 };
 
 Tile& ScratchTile(std::size_t layers) {
@@ -29,32 +32,41 @@ Moments MiddleRows(const Moments& x, Index begin, Index count) {
   return {Matrix(x.mean.middleRows(begin, count)), Matrix(x.var.middleRows(begin, count))};
 }
 
-void StoreRows(const Moments& tile, Index begin, Moments* out) {
-  out->mean.middleRows(begin, tile.rows()) = tile.mean;
-  out->var.middleRows(begin, tile.rows()) = tile.var;
-}
-
-// Draws hidden units in place: row n's draws come from its own stream.
-void SampleInPlace(std::vector<RandomStream>* streams, Moments* hidden) {
-  for (Index n = 0; n < hidden->rows(); ++n) {
-    for (Index d = 0; d < hidden->cols(); ++d) {
-      hidden->mean(n, d) += std::sqrt(hidden->var(n, d)) * (*streams)[n].Normal();
-      hidden->var(n, d) = 0;
-    }
+// Row p of the tile is path p % S of its row: component p % S of the mixture.
+void StorePaths(const Moments& tile, Index begin, std::vector<Moments>* components) {
+  const auto S = static_cast<Index>(components->size());
+  for (Index p = 0; p < tile.rows(); ++p) {
+    Moments& component = (*components)[p % S];
+    component.mean.row(begin + p / S) = tile.mean.row(p);
+    component.var.row(begin + p / S) = tile.var.row(p);
   }
 }
 
 }  // namespace
 
-Predictor::Predictor(DeepGp model, const ThreadPool& pool) : model_(std::move(model)), pool_(pool) {
-  network_.Prepare(model_, Cavity::Posterior(), false, pool_);
+Predictor::Predictor(DeepGp model, const ThreadPool& pool, Precision precision)
+    : model_(std::move(model)), pool_(pool), precision_(precision) {
+  network_.Prepare(model_, Cavity::Posterior(), {.backward = false, .precision = precision_},
+                   pool_);
 }
 
 const Network& Predictor::NetworkFor(const Moments& x) const {
   if ((x.var.array() == 0).all()) return network_;
-  std::call_once(uncertain_once_,
-                 [this] { uncertain_network_.Prepare(model_, Cavity::Posterior(), true, pool_); });
+  std::call_once(uncertain_once_, [this] {
+    uncertain_network_.Prepare(model_, Cavity::Posterior(),
+                               {.uncertain = true, .backward = false, .precision = precision_},
+                               pool_);
+  });
   return uncertain_network_;
+}
+
+PathSource Predictor::PathsFor(const PredictOptions& options) const {
+  constexpr Index kPaths = 100;
+  if (model_.num_layers() == 1) return {};  // nothing to sample
+  Index samples = options.samples;
+  if (model_.propagation == Propagation::kPoints) samples = model_.num_paths();
+  if (model_.propagation == Propagation::kSamples && samples == 0) samples = kPaths;
+  return {.samples = samples, .seed = options.seed};
 }
 
 Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) const {
@@ -62,13 +74,19 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
   if (x.cols() != model_.input_dim()) {
     ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
   }
+  if (model_.full_covariance && options.samples == 0)
+    return Prediction::Gaussian(PredictJoint(x, options.latent).Diagonal());
   const Network& network = NetworkFor(x);
   const Index layers = model_.num_layers();
-  // One GP layer under certain inputs has nothing to sample.
-  const Index samples = layers == 1 ? 0 : options.samples;
+  const PathSource paths = PathsFor(options);
+  const Index S = paths.samples;
   Prediction out;
-  out.components.assign(std::max<Index>(samples, 1), Moments(x.rows(), model_.outputs()));
-  out.weights = Vector::Constant(out.size(), 1.0 / static_cast<double>(out.size()));
+  out.components.assign(std::max<Index>(S, 1), Moments(x.rows(), model_.outputs()));
+  out.weights = Vector::Ones(1);
+  if (S > 0) {
+    LogPathWeights(model_, S, &out.weights);
+    out.weights = out.weights.array().exp();
+  }
 
   const Index tiles = (x.rows() + kPredictRows - 1) / kPredictRows;
   const auto run_tile = [&](Index t) {
@@ -76,24 +94,48 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
     const Index count = std::min(kPredictRows, x.rows() - begin);
     const Moments tile_x = MiddleRows(x, begin, count);
     Tile& tile = ScratchTile(static_cast<std::size_t>(layers));
-    Moments first;
-    network.Forward(0, tile_x, tile_x, &tile.tapes[0], &first);
-    std::vector<RandomStream> streams;
-    for (Index n = 0; n < count && samples > 0; ++n) {
-      streams.emplace_back(options.seed, static_cast<std::uint64_t>(options.first_row + begin + n));
+    network.Forward(0, tile_x, tile_x, &tile.tapes[0], &tile.outputs[0]);
+    if (S > 0) {
+      tile.rows.resize(static_cast<std::size_t>(count));
+      std::iota(tile.rows.begin(), tile.rows.end(), options.first_row + begin);
+      DrawPaths(model_, paths, tile.rows, &tile.eps);
+      RepeatRows(tile_x, S, &tile.raw);
     }
-    for (Moments& component : out.components) {
-      tile.outputs[0] = first;
-      for (Index l = 1; l < layers; ++l) {
-        if (samples > 0) SampleInPlace(&streams, &tile.outputs[l - 1]);
-        network.Forward(l, tile.outputs[l - 1], tile_x, &tile.tapes[l], &tile.outputs[l]);
+    for (Index l = 1; l < layers; ++l) {
+      const Moments& below = tile.outputs[l - 1];
+      if (S > 0) {
+        DrawHidden(below, l == 1 ? S : 1,
+                   tile.eps.middleCols(model_.first_unit(l - 1), below.cols()), &tile.draws);
       }
-      Moments& top = tile.outputs[layers - 1];
-      if (!options.latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
-      StoreRows(top, begin, &component);
+      network.Forward(l, S > 0 ? tile.draws : below, S > 0 ? tile.raw : tile_x, &tile.tapes[l],
+                      &tile.outputs[l]);
     }
+    Moments& top = tile.outputs[layers - 1];
+    if (!options.latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
+    StorePaths(top, begin, &out.components);
   };
   pool_.Run(tiles, run_tile);
+  return out;
+}
+
+FullMoments Predictor::PredictJoint(const Moments& x, bool latent) const {
+  FullLayers full;
+  full.Prepare(NetworkFor(x), (x.var.array() != 0).any());
+  FullMoments out;
+  out.SetZero(x.rows(), model_.outputs());
+  pool_.Run((x.rows() + kPredictRows - 1) / kPredictRows, [&](Index t) {
+    const Index begin = t * kPredictRows;
+    const Index count = std::min(kPredictRows, x.rows() - begin);
+    const FullMoments top = full.Forward(MiddleRows(x, begin, count)).back();
+    out.mean.middleRows(begin, count) = top.mean;
+    for (Index n = 0; n < count; ++n) out.cov[begin + n] = top.cov[n];
+  });
+  if (latent) return out;
+  // The likelihood turns the marginals of f into those of y; the noise of outputs is independent.
+  Moments y = out.Diagonal();
+  model_.likelihood->Observe(model_.likelihood_parameters, &y);
+  out.mean = y.mean;
+  for (Index n = 0; n < x.rows(); ++n) out.cov[n].diagonal() = y.var.row(n).transpose();
   return out;
 }
 

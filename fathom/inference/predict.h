@@ -1,5 +1,5 @@
 // Predictions from a trained deep GP, in the units it was trained in: one moment-matched forward
-// pass, or forward samples through the posterior as a mixture. Memory does not grow with the
+// pass, or paths through the posterior (inference/paths.h) as a mixture. Memory does not grow with the
 // model's past, a row's prediction has the same bits whatever rows stand beside it, and any number
 // of threads may ask at once.
 #ifndef FATHOM_INFERENCE_PREDICT_H_
@@ -11,12 +11,15 @@
 
 #include "fathom/base/prediction.h"
 #include "fathom/inference/network.h"
+#include "fathom/inference/paths.h"
 
 namespace fathom {
 
 struct PredictOptions {
-  bool latent = false;     // of f, without the noise of an observation
-  Index samples = 0;       // 0: moment matching; otherwise a mixture of that many Gaussians
+  bool latent = false;  // of f, without the noise of an observation
+  // Paths per row, each a Gaussian of the mixture that is returned. 0: as the model was trained, by
+  // moment matching or by 100 paths. A model with points always takes those.
+  Index samples = 0;
   std::uint64_t seed = 1;  // of the samples
   Index first_row = 0;     // number of the first row, for the samples' streams: chunks of a table
                            // continue each other
@@ -25,19 +28,24 @@ struct PredictOptions {
 class Predictor {
  public:
   // Conditions the model once, O(M^3). Keeps a reference to the pool.
-  Predictor(DeepGp model, const ThreadPool& pool);
+  Predictor(DeepGp model, const ThreadPool& pool, Precision precision = Precision::kDouble);
 
   const DeepGp& model() const { return model_; }
   Prediction Predict(const Moments& x, const PredictOptions& options) const;
+  // Mean and covariance of f (of y unless latent) of every row jointly over its outputs, by full
+  // covariances between layers.
+  FullMoments PredictJoint(const Moments& x, bool latent) const;
   // P(y = class) [N, classes], the mean over the samples if there are any. Throws Error where the
   // likelihood has no classes.
   Matrix ClassProbabilities(const Moments& x, PredictOptions options) const;
 
  private:
   const Network& NetworkFor(const Moments& x) const;
+  PathSource PathsFor(const PredictOptions& options) const;
 
   DeepGp model_;
   const ThreadPool& pool_;
+  Precision precision_;
   Network network_;
   // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of pseudo-points in all
   // input dimensions, which a table of 500 certain columns should not pay for.

@@ -15,6 +15,11 @@ Index Kernel::NumParameters(Index input_dim) const {
   return total;
 }
 
+void Kernel::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
+  AlignedBuffer scratch;
+  Gram(theta, Z, K, &scratch);
+}
+
 namespace {
 
 Index ParseComponents(const std::string& name, std::size_t begin) {

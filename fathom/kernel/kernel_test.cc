@@ -91,7 +91,7 @@ struct Output {
 
 Output Project(const Kernel& kernel, const Function& f, const Moments& x, bool uncertain = true) {
   const std::unique_ptr<Projection> projection = kernel.NewProjection();
-  projection->Prepare(f.View(), uncertain);
+  projection->Prepare(f.View(), {.uncertain = uncertain});
   AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x.rows())));
   Output out{Vector(x.rows()), Vector(x.rows())};
   projection->Forward(x.mean, x.var, tape.data(), out.m.data(), out.v.data());
@@ -178,6 +178,26 @@ TEST_P(EveryKernel, GramIsItsDefinition) {
   }
 }
 
+// Of f(x + h e_d) - f(x - h e_d), to fourth order in h.
+TEST_P(EveryKernel, SlopeVarianceAgainstDifferences) {
+  RandomStream stream(2);
+  const Function f = RandomFunction(*kernel_, 1, 3, false, &stream);
+  const Vector slopes = kernel_->SlopeVariance(f.theta, 3);
+  ASSERT_EQ(slopes.size(), 3);
+  for (Index d = 0; d < 3; ++d) {
+    const auto difference = [&](double h) {
+      RowVector low = RowVector::Zero(3), high = low;
+      low[d] = -h;
+      high[d] = h;
+      const auto k = GetParam().value;
+      return (k(f.theta, high, high) - 2 * k(f.theta, high, low) + k(f.theta, low, low)) /
+             (4 * h * h);
+    };
+    const double extrapolated = (4 * difference(0.5e-2) - difference(1e-2)) / 3;
+    EXPECT_NEAR(extrapolated, slopes[d], 1e-5 * slopes[d]);
+  }
+}
+
 TEST_P(EveryKernel, GramBackward) {
   RandomStream stream(2);
   for (const Index D : {1, 3}) {
@@ -198,12 +218,13 @@ TEST_P(EveryKernel, GramBackward) {
     kernel_->Gram(f.theta, f.Z, &K);
     Vector d_theta = Vector::Zero(parameters);
     Matrix dZ = Matrix::Zero(M, D);
-    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ);
+    AlignedBuffer scratch;
+    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ, &scratch);
     Vector gradient(point.size());
     gradient << d_theta, Eigen::Map<const Vector>(dZ.data(), dZ.size());
     ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
     // It adds.
-    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ);
+    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ, &scratch);
     EXPECT_NEAR(d_theta[0], 2 * gradient[0], 1e-12);
     EXPECT_NEAR(dZ(0, 0), 2 * gradient[parameters], 1e-12);
   }
@@ -316,7 +337,7 @@ class Whole {
 
   Vector Gradient() const {
     const std::unique_ptr<Projection> projection = kernel_->NewProjection();
-    projection->Prepare(f_.View(), true);
+    projection->Prepare(f_.View(), {.uncertain = true});
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x_.rows())));
     AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
     Vector m(x_.rows());
@@ -448,7 +469,7 @@ TEST_P(EveryKernel, SumsOfTilesAddUp) {
   const Vector d_m = RandomVector(6, &stream);
   const Vector d_v = RandomVector(6, &stream);
   const std::unique_ptr<Projection> projection = kernel_->NewProjection();
-  projection->Prepare(f.View(), true);
+  projection->Prepare(f.View(), {.uncertain = true});
   const auto run = [&](Index begin, Index count, AlignedBuffer* sums) {
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(count)));
     Vector m(count);

@@ -1,5 +1,7 @@
 #include "fathom/kernel/linear_ard.h"
 
+#include <utility>
+
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
 
@@ -17,18 +19,17 @@ using ConstMapMatrix = Eigen::Map<const Matrix>;
 // The sums are G = sum_n d_v (mu mu' + diag(s)) [D, D] and sum_n dF/dc [D].
 class LinearArdProjection : public Projection {
  public:
-  void Prepare(const LatentFunction& function, bool /*uncertain*/) override {
+  void Prepare(const LatentFunction& function, const ProjectionOptions& /*options*/) override {
     FATHOM_CHECK(function.theta.size() == function.Z.cols());
     D_ = function.Z.cols();
     variances_ = function.theta;
     Z_ = function.Z;
     a_ = function.a;
-    A_ = Z_ * variances_.asDiagonal();
-    SA_ = function.S * A_;
-    Q_ = -(A_.transpose() * SA_);
-    Q_.diagonal() += variances_;
-    slope_ = A_.transpose() * a_;
-    if (function.w.size() > 0) slope_ += function.w;
+    LinearMoments moments(function);
+    slope_ = std::move(moments.slope);
+    Q_ = std::move(moments.Q);
+    A_ = std::move(moments.A);
+    SA_ = std::move(moments.SA);
   }
 
   Index TapeSize(Index /*rows*/) const override { return kSimdPadding; }
@@ -88,6 +89,14 @@ class LinearArdProjection : public Projection {
 
 }  // namespace
 
+LinearMoments::LinearMoments(const LatentFunction& function)
+    : A(function.Z * function.theta.asDiagonal()), SA(function.S * A) {
+  Q = -(A.transpose() * SA);
+  Q.diagonal() += function.theta;
+  slope = A.transpose() * function.a;
+  if (function.w.size() > 0) slope += function.w;
+}
+
 std::vector<Kernel::Block> LinearArd::Blocks(Index input_dim) const {
   return {{"variances", input_dim}};
 }
@@ -96,7 +105,8 @@ Vector LinearArd::InitialParameters(Index input_dim, double lengthscale) const {
   return Vector::Constant(input_dim, 1 / (lengthscale * lengthscale));
 }
 
-void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
+void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K,
+                     AlignedBuffer* /*scratch*/) const {
   FATHOM_CHECK(theta.size() == Z.cols());
   // The product of a matrix with its own transpose is symmetric to the last bit.
   const Matrix scaled = Z * theta.cwiseSqrt().asDiagonal();
@@ -104,11 +114,14 @@ void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
 }
 
 void LinearArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& /*K*/,
-                             const Matrix& dK, Vector* d_theta, Matrix* dZ) const {
+                             const Matrix& dK, Vector* d_theta, Matrix* dZ,
+                             AlignedBuffer* /*scratch*/) const {
   const Matrix pull = dK * Z;
   *d_theta += Z.cwiseProduct(pull).colwise().sum().transpose();
   *dZ += 2 * pull * theta.asDiagonal();
 }
+
+Vector LinearArd::SlopeVariance(const Vector& theta, Index /*input_dim*/) const { return theta; }
 
 std::unique_ptr<Projection> LinearArd::NewProjection() const {
   return std::make_unique<LinearArdProjection>();

@@ -15,15 +15,26 @@
 
 namespace fathom {
 
+// A latent function under this kernel, reduced to what a row needs.            [linear-ard-moments]
+struct LinearMoments {
+  explicit LinearMoments(const LatentFunction& function);
+  Vector slope;  // [D]     c + w
+  Matrix Q;      // [D, D]
+  Matrix A;      // [M, D]  Z V
+  Matrix SA;     // [M, D]  S Z V
+};
+
 class LinearArd : public Kernel {
  public:
   std::string Name() const override { return "linear_ard"; }
   std::vector<Block> Blocks(Index input_dim) const override;
   // k(x, x) = 1 for an x at distance `lengthscale` from the origin.
   Vector InitialParameters(Index input_dim, double lengthscale) const override;
-  void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
+  using Kernel::Gram;
+  void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ) const override;
+                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
+  Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 };
 

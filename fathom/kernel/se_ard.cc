@@ -1,5 +1,6 @@
 #include "fathom/kernel/se_ard.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fathom/base/aligned.h"
@@ -19,25 +20,25 @@ Vector SeArd::InitialParameters(Index input_dim, double lengthscale) const {
   return theta;
 }
 
-void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
+void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const {
   const Index M = Z.rows();
   FATHOM_CHECK(theta.size() == Z.cols() + 1);
   // Row i against all: the same loop as for data, on lengthscale-scaled coordinates.
   const Index D = Z.cols();
   const Index padded = PaddedSize(M);
-  thread_local AlignedBuffer scaled, transposed, offset, rows;
-  scaled.resize(static_cast<std::size_t>(M * D));
-  transposed.assign(static_cast<std::size_t>(D * padded), 0.0);
-  offset.assign(static_cast<std::size_t>(M), std::log(theta[0]));
-  rows.resize(static_cast<std::size_t>(M * padded));
+  scratch->assign(static_cast<std::size_t>((M + 2 * D + 1) * padded), 0.0);
+  double* const rows = scratch->data();            // [M, padded]
+  double* const transposed = rows + M * padded;    // [D, padded]
+  double* const scaled = transposed + D * padded;  // [M, D]
+  double* const offset = scaled + D * padded;      // [M]
+  std::fill_n(offset, M, std::log(theta[0]));
   for (Index i = 0; i < M; ++i) {
     for (Index q = 0; q < D; ++q) {
       scaled[i * D + q] = Z(i, q) / theta[1 + q];
       transposed[q * padded + i] = scaled[i * D + q];
     }
   }
-  se_ard::GaussianRows(M, D, M, offset.data(), scaled.data(), nullptr, transposed.data(),
-                       rows.data());
+  se_ard::GaussianRows(M, D, M, offset, scaled, nullptr, transposed, rows);
   K->resize(M, M);
   for (Index i = 0; i < M; ++i) {
     for (Index j = 0; j < M; ++j) (*K)(i, j) = rows[i * padded + j];
@@ -46,18 +47,30 @@ void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
 }
 
 void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                         Vector* d_theta, Matrix* dZ) const {
+                         Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const {
   // With E = dK o K and its row sums r,
   //   sum_ij E_ij (z_i - z_j)^2 = 2 sum_i r_i z_i^2 - 2 sum_ij E_ij z_i z_j.
-  const Matrix E = dK.cwiseProduct(K);
-  const Vector r = E.rowwise().sum();
-  const Matrix EZ = E * Z;
-  const Vector inverse_square = theta.tail(Z.cols()).array().square().inverse();
-  const Matrix pull = EZ - r.asDiagonal() * Z;
-  *dZ += 2 * pull * inverse_square.asDiagonal();
-  (*d_theta)[0] += r.sum() / theta[0];
-  d_theta->tail(Z.cols()).array() -= 2 * Z.cwiseProduct(pull).colwise().sum().transpose().array() /
-                                     theta.tail(Z.cols()).array().cube();
+  const Index M = Z.rows();
+  const Index D = Z.cols();
+  scratch->resize(static_cast<std::size_t>(M * M + M * D));
+  Eigen::Map<Matrix> E(scratch->data(), M, M);
+  Eigen::Map<Matrix> pull(scratch->data() + M * M, M, D);  // E Z - diag(r) Z
+  E = dK.cwiseProduct(K);
+  pull.noalias() = E * Z;
+  for (Index i = 0; i < M; ++i) {
+    const double r = E.row(i).sum();
+    pull.row(i) -= r * Z.row(i);
+    (*d_theta)[0] += r / theta[0];
+  }
+  for (Index q = 0; q < D; ++q) {
+    const double inverse_square = 1 / (theta[1 + q] * theta[1 + q]);
+    dZ->col(q) += 2 * inverse_square * pull.col(q);
+    (*d_theta)[1 + q] -= 2 * inverse_square / theta[1 + q] * Z.col(q).dot(pull.col(q));
+  }
+}
+
+Vector SeArd::SlopeVariance(const Vector& theta, Index input_dim) const {
+  return theta[0] * theta.tail(input_dim).array().square().inverse();
 }
 
 std::unique_ptr<Projection> SeArd::NewProjection() const {

@@ -22,9 +22,11 @@ class SeArd : public Kernel {
   std::string Name() const override { return "se_ard"; }
   std::vector<Block> Blocks(Index input_dim) const override;
   Vector InitialParameters(Index input_dim, double lengthscale) const override;
-  void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
+  using Kernel::Gram;
+  void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ) const override;
+                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
+  Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 };
 

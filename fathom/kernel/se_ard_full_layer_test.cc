@@ -114,7 +114,7 @@ Gradient DiagonalBackward(const std::vector<Function>& functions, const Moments&
   *out = Moments(x.rows(), static_cast<Index>(functions.size()));
   for (std::size_t d = 0; d < functions.size(); ++d) {
     const auto projection = MakeKernel("se_ard")->NewProjection();
-    projection->Prepare(functions[d].view(), true);
+    projection->Prepare(functions[d].view(), {.uncertain = true});
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x.rows())));
     AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
     Vector m(x.rows());

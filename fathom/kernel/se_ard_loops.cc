@@ -1,5 +1,6 @@
 #include "fathom/kernel/se_ard_loops.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "fathom/base/aligned.h"
@@ -16,157 +17,218 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, kSimdPadding>;
+using se_ard::PairTile;
+
+template <typename T>
+using Tag = hn::CappedTag<T, static_cast<std::size_t>(kSimdPadding) * sizeof(double) / sizeof(T)>;
+using D = Tag<double>;
 using V = hn::Vec<D>;
 
-// Rows `kRows` at a time share the loads of a pair's features; the row sums stay in registers.
-template <int kQ, int kRows>
-void PairForwardRows(Index pairs, const double* HWY_RESTRICT features,
-                     const double* HWY_RESTRICT weights, const double* HWY_RESTRICT midpoints,
-                     double* HWY_RESTRICT E, double* HWY_RESTRICT sums) {
-  constexpr int kFeatures = 2 * kQ + 1;
-  const D d;
+// Sums of terms of type T: kBlock of them in T itself, the sums of these in double.
+constexpr Index kBlock = 16;
+
+// Adds a vector of T to the doubles at `to`, as many as it has lanes.
+HWY_INLINE void AddTo(D d, V x, double* HWY_RESTRICT to) {
+  hn::Store(hn::Add(hn::Load(d, to), x), d, to);
+}
+HWY_INLINE void AddTo(Tag<float> /*d*/, hn::Vec<Tag<float>> x, double* HWY_RESTRICT to) {
+#if HWY_TARGET == HWY_SCALAR
+  const D wide;
+  AddTo(wide, hn::PromoteTo(wide, x), to);
+#else
+  const hn::Half<Tag<float>> half;
+  const hn::Rebind<double, decltype(half)> wide;
+  AddTo(wide, hn::PromoteTo(wide, hn::LowerHalf(half, x)), to);
+  AddTo(wide, hn::PromoteTo(wide, hn::UpperHalf(half, x)), to + hn::Lanes(half));
+#endif
+}
+
+// The lanes of a vector of partial sums, added in their order.
+template <typename T>
+double SumOfPartial(const double* partial) {
+  const auto lanes = static_cast<Index>(hn::Lanes(Tag<T>()));
+  double total = 0;
+  for (Index i = 0; i < lanes; ++i) total += partial[i];
+  return total;
+}
+
+// kRows rows at a time share the loads of a pair's midpoint; their sums stay in registers.
+template <typename T, int kQ, int kRows, bool kStore>
+void PairForwardRows(const PairTile<T>& tile, Index first) {
+  constexpr int kFeatures = kStore ? 2 * kQ + 1 : 1;
+  const Tag<T> d;
+  using VT = hn::Vec<Tag<T>>;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  V sum[kRows][kFeatures];
-  for (int n = 0; n < kRows; ++n) {
-    for (int k = 0; k < kFeatures; ++k) sum[n][k] = hn::Zero(d);
-  }
-  for (Index p = 0; p < pairs; p += lanes) {
-    V zbar[kQ];
-    V zbar2[kQ];
-    for (int q = 0; q < kQ; ++q) {
-      zbar[q] = hn::Load(d, midpoints + q * pairs + p);
-      zbar2[q] = hn::Mul(zbar[q], zbar[q]);
-    }
-    const V w = hn::Load(d, weights + p);
+  const Index pairs = tile.pairs;
+  const T* HWY_RESTRICT features = tile.features + first * 2 * kQ;
+  const T* HWY_RESTRICT midpoints = tile.midpoints;
+  const T* HWY_RESTRICT weights = tile.weights;
+  T* HWY_RESTRICT E = kStore ? tile.E + first * pairs : nullptr;
+  HWY_ALIGN double partial[kRows][kFeatures][se_ard::kPairPadding] = {};
+  const Index block = std::is_same_v<T, double> ? pairs : kBlock * lanes;
+  for (Index begin = 0; begin < pairs; begin += block) {
+    VT sum[kRows][kFeatures];
     for (int n = 0; n < kRows; ++n) {
-      const double* f = features + n * kFeatures;
-      V exponent = hn::Set(d, f[0]);
-      for (int q = 0; q < kQ; ++q) {
-        exponent = hn::MulAdd(hn::Set(d, f[2 * q + 1]), zbar[q], exponent);
-        exponent = hn::MulAdd(hn::Set(d, f[2 * q + 2]), zbar2[q], exponent);
+      for (int k = 0; k < kFeatures; ++k) sum[n][k] = hn::Zero(d);
+    }
+    const Index end = std::min(pairs, begin + block);
+    for (Index p = begin; p < end; p += lanes) {
+      VT zbar[kQ];
+      for (int q = 0; q < kQ; ++q) zbar[q] = hn::Load(d, midpoints + q * pairs + p);
+      const VT w = hn::Load(d, weights + p);
+      for (int n = 0; n < kRows; ++n) {
+        const T* f = features + n * 2 * kQ;
+        VT y[kQ];
+        VT exponent = hn::Zero(d);
+        for (int q = 0; q < kQ; ++q) {
+          y[q] = hn::MulSub(hn::Set(d, f[2 * q]), zbar[q], hn::Set(d, f[2 * q + 1]));
+          exponent = hn::NegMulAdd(y[q], y[q], exponent);
+        }
+        const VT e = Exp(d, exponent);
+        if constexpr (kStore) {
+          hn::Store(e, d, E + n * pairs + p);
+          const VT we = hn::Mul(w, e);
+          sum[n][0] = hn::Add(sum[n][0], we);
+          for (int q = 0; q < kQ; ++q) {
+            const VT wey = hn::Mul(we, y[q]);
+            sum[n][2 * q + 1] = hn::Add(sum[n][2 * q + 1], wey);
+            sum[n][2 * q + 2] = hn::MulAdd(wey, y[q], sum[n][2 * q + 2]);
+          }
+        } else {
+          sum[n][0] = hn::MulAdd(w, e, sum[n][0]);
+        }
       }
-      const V e = Exp(d, exponent);
-      hn::Store(e, d, E + n * pairs + p);
-      const V we = hn::Mul(w, e);
-      sum[n][0] = hn::Add(sum[n][0], we);
-      for (int q = 0; q < kQ; ++q) {
-        sum[n][2 * q + 1] = hn::MulAdd(we, zbar[q], sum[n][2 * q + 1]);
-        sum[n][2 * q + 2] = hn::MulAdd(we, zbar2[q], sum[n][2 * q + 2]);
-      }
+    }
+    for (int n = 0; n < kRows; ++n) {
+      for (int k = 0; k < kFeatures; ++k) AddTo(d, sum[n][k], partial[n][k]);
     }
   }
   for (int n = 0; n < kRows; ++n) {
-    for (int k = 0; k < kFeatures; ++k) {
-      sums[n * kFeatures + k] = hn::GetLane(hn::SumOfLanes(d, sum[n][k]));
-    }
+    for (int k = 0; k < kFeatures; ++k)
+      tile.sums[(first + n) * kFeatures + k] = SumOfPartial<T>(partial[n][k]);
   }
 }
 
-template <int kQ>
-void PairForwardQ(Index rows, Index pairs, const double* features, const double* weights,
-                  const double* midpoints, double* E, double* sums) {
-  constexpr int kFeatures = 2 * kQ + 1;
+template <typename T, int kQ, bool kStore>
+void PairForwardQ(const PairTile<T>& tile) {
   // Two rows only while their sums, the pair's features and the constants of Exp fit the registers.
   constexpr Index kTogether = kQ <= 4 ? 2 : 1;
   Index n = 0;
-  for (; n + kTogether <= rows; n += kTogether) {
-    PairForwardRows<kQ, kTogether>(pairs, features + n * kFeatures, weights, midpoints,
-                                   E + n * pairs, sums + n * kFeatures);
-  }
-  for (; n < rows; ++n) {
-    PairForwardRows<kQ, 1>(pairs, features + n * kFeatures, weights, midpoints, E + n * pairs,
-                           sums + n * kFeatures);
-  }
+  for (; n + kTogether <= tile.rows; n += kTogether)
+    PairForwardRows<T, kQ, kTogether, kStore>(tile, n);
+  for (; n < tile.rows; ++n) PairForwardRows<T, kQ, 1, kStore>(tile, n);
 }
 
 // Any Q: too many features for the registers, so each row sum takes a pass of its own over the
 // row's exponentials.
-void PairForwardAnyQ(Index rows, Index Q, Index pairs, const double* HWY_RESTRICT features,
-                     const double* HWY_RESTRICT weights, const double* HWY_RESTRICT midpoints,
-                     double* HWY_RESTRICT E, double* HWY_RESTRICT sums) {
-  const D d;
+template <typename T, bool kStore>
+void PairForwardAnyQ(const PairTile<T>& tile) {
+  const Tag<T> d;
+  using VT = hn::Vec<Tag<T>>;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const Index count = 2 * Q + 1;
-  for (Index n = 0; n < rows; ++n) {
-    const double* f = features + n * count;
-    double* e_row = E + n * pairs;
-    V total = hn::Zero(d);
-    for (Index p = 0; p < pairs; p += lanes) {
-      V exponent = hn::Set(d, f[0]);
-      for (Index q = 0; q < Q; ++q) {
-        const V zbar = hn::Load(d, midpoints + q * pairs + p);
-        exponent = hn::MulAdd(hn::MulAdd(hn::Set(d, f[2 * q + 2]), zbar, hn::Set(d, f[2 * q + 1])),
-                              zbar, exponent);
-      }
-      const V e = Exp(d, exponent);
-      hn::Store(e, d, e_row + p);
-      total = hn::MulAdd(hn::Load(d, weights + p), e, total);
+  const Index Q = tile.Q;
+  const Index pairs = tile.pairs;
+  const Index block = std::is_same_v<T, double> ? pairs : kBlock * lanes;
+  // sum_p term(p), where term gives a vector of T.
+  const auto sum_over_pairs = [&](auto term) {
+    HWY_ALIGN double partial[se_ard::kPairPadding] = {};
+    for (Index begin = 0; begin < pairs; begin += block) {
+      VT sum = hn::Zero(d);
+      const Index end = std::min(pairs, begin + block);
+      for (Index p = begin; p < end; p += lanes) sum = hn::Add(sum, term(p));
+      AddTo(d, sum, partial);
     }
-    sums[n * count] = hn::GetLane(hn::SumOfLanes(d, total));
-    for (Index q = 0; q < Q; ++q) {
-      V first = hn::Zero(d);
-      V second = hn::Zero(d);
-      for (Index p = 0; p < pairs; p += lanes) {
-        const V zbar = hn::Load(d, midpoints + q * pairs + p);
-        const V wez = hn::Mul(hn::Mul(hn::Load(d, weights + p), hn::Load(d, e_row + p)), zbar);
-        first = hn::Add(first, wez);
-        second = hn::MulAdd(wez, zbar, second);
+    return SumOfPartial<T>(partial);
+  };
+  for (Index n = 0; n < tile.rows; ++n) {
+    const T* f = tile.features + n * 2 * Q;
+    double* sums = tile.sums + n * (kStore ? 2 * Q + 1 : 1);
+    const auto y = [&](Index q, Index p) {
+      return hn::MulSub(hn::Set(d, f[2 * q]), hn::Load(d, tile.midpoints + q * pairs + p),
+                        hn::Set(d, f[2 * q + 1]));
+    };
+    sums[0] = sum_over_pairs([&](Index p) {
+      VT exponent = hn::Zero(d);
+      for (Index q = 0; q < Q; ++q) {
+        const VT y_q = y(q, p);
+        exponent = hn::NegMulAdd(y_q, y_q, exponent);
       }
-      sums[n * count + 2 * q + 1] = hn::GetLane(hn::SumOfLanes(d, first));
-      sums[n * count + 2 * q + 2] = hn::GetLane(hn::SumOfLanes(d, second));
+      const VT e = Exp(d, exponent);
+      if constexpr (kStore) hn::Store(e, d, tile.E + n * pairs + p);
+      return hn::Mul(hn::Load(d, tile.weights + p), e);
+    });
+    if constexpr (kStore) {
+      const auto we = [&](Index p) {
+        return hn::Mul(hn::Load(d, tile.weights + p), hn::Load(d, tile.E + n * pairs + p));
+      };
+      for (Index q = 0; q < Q; ++q) {
+        sums[2 * q + 1] = sum_over_pairs([&](Index p) { return hn::Mul(we(p), y(q, p)); });
+        sums[2 * q + 2] = sum_over_pairs([&](Index p) {
+          const VT y_q = y(q, p);
+          return hn::Mul(we(p), hn::Mul(y_q, y_q));
+        });
+      }
     }
   }
 }
 
-void PairForward(Index rows, Index Q, Index pairs, const double* features, const double* weights,
-                 const double* midpoints, double* E, double* sums) {
-  switch (Q) {
+template <typename T, bool kStore>
+void PairForwardAs(const PairTile<T>& tile) {
+  switch (tile.Q) {
     case 1:
-      return PairForwardQ<1>(rows, pairs, features, weights, midpoints, E, sums);
+      return PairForwardQ<T, 1, kStore>(tile);
     case 2:
-      return PairForwardQ<2>(rows, pairs, features, weights, midpoints, E, sums);
+      return PairForwardQ<T, 2, kStore>(tile);
     case 3:
-      return PairForwardQ<3>(rows, pairs, features, weights, midpoints, E, sums);
+      return PairForwardQ<T, 3, kStore>(tile);
     case 4:
-      return PairForwardQ<4>(rows, pairs, features, weights, midpoints, E, sums);
+      return PairForwardQ<T, 4, kStore>(tile);
     case 5:
-      return PairForwardQ<5>(rows, pairs, features, weights, midpoints, E, sums);
+      return PairForwardQ<T, 5, kStore>(tile);
     case 6:
-      return PairForwardQ<6>(rows, pairs, features, weights, midpoints, E, sums);
+      return PairForwardQ<T, 6, kStore>(tile);
     default:
-      return PairForwardAnyQ(rows, Q, pairs, features, weights, midpoints, E, sums);
+      return PairForwardAnyQ<T, kStore>(tile);
   }
 }
+
+template <typename T>
+void PairForwardAs(const PairTile<T>& tile) {
+  if (tile.E != nullptr) {
+    PairForwardAs<T, true>(tile);
+  } else {
+    PairForwardAs<T, false>(tile);
+  }
+}
+void PairForwardDouble(const PairTile<double>& tile) { PairForwardAs<double>(tile); }
+void PairForwardFloat(const PairTile<float>& tile) { PairForwardAs<float>(tile); }
 
 // One pass over E per group of kCount coefficients, whose pair sums stay in registers over the rows
 // of the tile.
-template <int kCount>
-void PairBackwardGroup(Index rows, Index stride, Index pairs,
-                       const double* HWY_RESTRICT coefficients, const double* HWY_RESTRICT E,
-                       double* HWY_RESTRICT pair_sums) {
-  const D d;
+template <typename T, int kCount>
+void PairBackwardGroup(Index rows, Index stride, Index pairs, const T* HWY_RESTRICT coefficients,
+                       const T* HWY_RESTRICT E, double* HWY_RESTRICT pair_sums) {
+  const Tag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   for (Index p = 0; p < pairs; p += lanes) {
-    V sum[kCount];
-    for (int k = 0; k < kCount; ++k) sum[k] = hn::Load(d, pair_sums + k * pairs + p);
+    hn::Vec<Tag<T>> sum[kCount];
+    for (int k = 0; k < kCount; ++k) sum[k] = hn::Zero(d);
     for (Index n = 0; n < rows; ++n) {
-      const V e = hn::Load(d, E + n * pairs + p);
-      for (int k = 0; k < kCount; ++k) {
+      const auto e = hn::Load(d, E + n * pairs + p);
+      for (int k = 0; k < kCount; ++k)
         sum[k] = hn::MulAdd(hn::Set(d, coefficients[n * stride + k]), e, sum[k]);
-      }
     }
-    for (int k = 0; k < kCount; ++k) hn::Store(sum[k], d, pair_sums + k * pairs + p);
+    for (int k = 0; k < kCount; ++k) AddTo(d, sum[k], pair_sums + k * pairs + p);
   }
 }
 
-void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, const double* E,
-                  double* pair_sums) {
-  const Index count = 2 * Q + 1;
+template <typename T>
+void PairBackwardBlock(Index rows, Index count, Index pairs, const T* coefficients, const T* E,
+                       double* pair_sums) {
   Index k = 0;
   const auto group = [&](auto size) {
-    PairBackwardGroup<decltype(size)::value>(rows, count, pairs, coefficients + k, E,
-                                             pair_sums + k * pairs);
+    PairBackwardGroup<T, decltype(size)::value>(rows, count, pairs, coefficients + k, E,
+                                                pair_sums + k * pairs);
     k += decltype(size)::value;
   };
   while (count - k > 13) group(std::integral_constant<int, 8>());
@@ -195,6 +257,23 @@ void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, 
         break;
     }
   }
+}
+
+template <typename T>
+void PairBackwardAs(Index rows, Index count, Index pairs, const T* coefficients, const T* E,
+                    double* pair_sums) {
+  for (Index n = 0; n < rows; n += kBlock) {
+    PairBackwardBlock(std::min(kBlock, rows - n), count, pairs, coefficients + n * count,
+                      E + n * pairs, pair_sums);
+  }
+}
+void PairBackwardDouble(Index rows, Index count, Index pairs, const double* coefficients,
+                        const double* E, double* pair_sums) {
+  PairBackwardAs(rows, count, pairs, coefficients, E, pair_sums);
+}
+void PairBackwardFloat(Index rows, Index count, Index pairs, const float* coefficients,
+                       const float* E, double* pair_sums) {
+  PairBackwardAs(rows, count, pairs, coefficients, E, pair_sums);
 }
 
 void GaussianRows(Index rows, Index dims, Index M, const double* HWY_RESTRICT offset,
@@ -318,22 +397,30 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom {
 
-HWY_EXPORT(PairForward);
-HWY_EXPORT(PairBackward);
+HWY_EXPORT(PairForwardDouble);
+HWY_EXPORT(PairForwardFloat);
+HWY_EXPORT(PairBackwardDouble);
+HWY_EXPORT(PairBackwardFloat);
 HWY_EXPORT(GaussianRows);
 HWY_EXPORT(RowsTimesMatrix);
 HWY_EXPORT(SymmetricRankUpdate);
 
 namespace se_ard {
 
-void PairForward(Index rows, Index Q, Index pairs, const double* features, const double* weights,
-                 const double* midpoints, double* E, double* sums) {
-  HWY_DYNAMIC_DISPATCH(fathom::PairForward)(rows, Q, pairs, features, weights, midpoints, E, sums);
+void PairForward(const PairTile<double>& tile) {
+  HWY_DYNAMIC_DISPATCH(fathom::PairForwardDouble)(tile);
+}
+void PairForward(const PairTile<float>& tile) {
+  HWY_DYNAMIC_DISPATCH(fathom::PairForwardFloat)(tile);
 }
 
-void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, const double* E,
+void PairBackward(Index rows, Index count, Index pairs, const double* coefficients, const double* E,
                   double* pair_sums) {
-  HWY_DYNAMIC_DISPATCH(fathom::PairBackward)(rows, Q, pairs, coefficients, E, pair_sums);
+  HWY_DYNAMIC_DISPATCH(fathom::PairBackwardDouble)(rows, count, pairs, coefficients, E, pair_sums);
+}
+void PairBackward(Index rows, Index count, Index pairs, const float* coefficients, const float* E,
+                  double* pair_sums) {
+  HWY_DYNAMIC_DISPATCH(fathom::PairBackwardFloat)(rows, count, pairs, coefficients, E, pair_sums);
 }
 
 void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x,

@@ -10,17 +10,34 @@
 
 namespace fathom::se_ard {
 
-// psi2 for all rows of a tile and all pairs p = (i, j), j <= i, of pseudo-points, zbar_p their
-// midpoint, without the factors that do not depend on both row and pair:
-//   E_np = exp(f_n0 + sum_q (f_n,2q+1 zbar_qp + f_n,2q+2 zbar_qp^2)),
+// psi2 in double precision, or mixed: T = float for the exponentials and for sums of at most 16
+// terms, double for all sums of those. Mixed, a row sum is right to about 2e-7 of the sum of its
+// terms' sizes (tested: 5e-6), in less than half of the time.
+//
+// For all rows of a tile and all pairs p = (i, j), j <= i, of pseudo-points, zbar_p their midpoint,
+// without the factors that do not depend on both row and pair,
+//   E_np = exp(-sum_q y_nqp^2),   y_nqp = root_nq zbar_qp - shift_nq,
 // and the row sums
-//   t_n0 = sum_p w_p E_np,  t_n,2q+1 = sum_p w_p E_np zbar_qp,  t_n,2q+2 the same with zbar_qp^2.
-// features f, sums t [rows, 2Q+1];  weights w [pairs];  midpoints [Q, pairs];  E [rows, pairs].
-void PairForward(Index rows, Index Q, Index pairs, const double* features, const double* weights,
-                 const double* midpoints, double* E, double* sums);
+//   t_n0 = sum_p w_p E_np,  t_n,2q+1 = sum_p w_p E_np y_nqp,  t_n,2q+2 the same with y_nqp^2.
+// Where E is null only t_n0 is computed: all that a prediction needs.
+template <typename T>
+struct PairTile {
+  Index rows, Q;
+  Index pairs;         // padded to a multiple of kPairPadding
+  const T* features;   // [rows, 2Q]  root_n0, shift_n0, root_n1, ...
+  const T* weights;    // [pairs]
+  const T* midpoints;  // [Q, pairs]
+  T* E;                // [rows, pairs], or null
+  double* sums;        // [rows, 2Q+1]; [rows, 1] if E is null
+};
+inline constexpr Index kPairPadding = 16;  // floats in 64 bytes
+void PairForward(const PairTile<double>& tile);
+void PairForward(const PairTile<float>& tile);
 
-// Adds sum_n c_nk E_np to pair_sums_kp.  coefficients c [rows, 2Q+1];  pair_sums [2Q+1, pairs].
-void PairBackward(Index rows, Index Q, Index pairs, const double* coefficients, const double* E,
+// Adds sum_n c_nk E_np to pair_sums_kp.  coefficients c [rows, count];  pair_sums [count, pairs].
+void PairBackward(Index rows, Index count, Index pairs, const double* coefficients, const double* E,
+                  double* pair_sums);
+void PairBackward(Index rows, Index count, Index pairs, const float* coefficients, const float* E,
                   double* pair_sums);
 
 // k_ni = exp(offset_n - 1/2 sum_q s_nq (x_nq - z_qi)^2);  a null s means ones. Entries i >= M are

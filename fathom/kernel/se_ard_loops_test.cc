@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "fathom/base/aligned.h"
@@ -28,84 +29,123 @@ void ExpectClose(double got, double expected, double scale, const std::string& w
 class LoopsOfDimension : public testing::TestWithParam<Index> {};
 INSTANTIATE_TEST_SUITE_P(Dimensions, LoopsOfDimension, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 20));
 
+template <typename T>
+AlignedVector<T> Rounded(const AlignedBuffer& x) {
+  return AlignedVector<T>(x.begin(), x.end());
+}
+
+// What a sum may differ by, relative to the sum of its terms' sizes.
+template <typename T>
+constexpr double kPairTolerance = std::is_same_v<T, double> ? 2e-12 : 5e-6;
+
+// And absolutely: of a tiny exponential in single precision, the exponent is rounded.
+template <typename T>
+constexpr double kFloor = std::is_same_v<T, double> ? 1e-17 : 1e-8;
+
+template <typename T>
 struct PairProblem {
-  Index rows, Q, pairs, features;
-  AlignedBuffer f, weights, midpoints;
+  Index rows, Q, pairs, sums;
+  AlignedVector<T> features, weights, midpoints;
 
   PairProblem(Index rows_in, Index Q_in, Index pairs_in)
-      : rows(rows_in), Q(Q_in), pairs(PaddedSize(pairs_in)), features(2 * Q_in + 1) {
-    RandomStream stream(static_cast<std::uint64_t>(100 * rows + 10 * Q + pairs));
-    f = Normals(rows * features, 0.5, &stream);
-    weights = Normals(pairs, 1, &stream);
-    midpoints = Normals(Q * pairs, 1, &stream);
+      : rows(rows_in),
+        Q(Q_in),
+        pairs((pairs_in + kPairPadding - 1) / kPairPadding * kPairPadding),
+        sums(2 * Q_in + 1) {
+    RandomStream stream(static_cast<std::uint64_t>(100 * rows + 10 * Q + pairs_in));
+    features = Rounded<T>(Normals(rows * 2 * Q, 0.7, &stream));
+    weights = Rounded<T>(Normals(pairs, 1, &stream));
+    midpoints = Rounded<T>(Normals(Q * pairs, 1, &stream));
     for (Index p = pairs_in; p < pairs; ++p) weights[p] = 0;
   }
 
+  PairTile<T> Tile(T* E, double* to) const {
+    return {rows, Q, pairs, features.data(), weights.data(), midpoints.data(), E, to};
+  }
+  double y(Index n, Index q, Index p) const {
+    const T* f = features.data() + n * 2 * Q + 2 * q;
+    return static_cast<double>(f[0]) * midpoints[q * pairs + p] - f[1];
+  }
   double Exponential(Index n, Index p) const {
-    double exponent = f[n * features];
-    for (Index q = 0; q < Q; ++q) {
-      const double z = midpoints[q * pairs + p];
-      exponent += f[n * features + 2 * q + 1] * z + f[n * features + 2 * q + 2] * z * z;
-    }
+    double exponent = 0;
+    for (Index q = 0; q < Q; ++q) exponent -= y(n, q, p) * y(n, q, p);
     return std::exp(exponent);
   }
 };
 
+template <typename T>
+void CheckPairForward(Index rows, Index Q, Index count) {
+  const PairProblem<T> problem(rows, Q, count);
+  const Index pairs = problem.pairs;
+  AlignedVector<T> E(static_cast<std::size_t>(rows * pairs), -1);
+  AlignedBuffer sums(static_cast<std::size_t>(rows * problem.sums), -1);
+  AlignedBuffer alone(static_cast<std::size_t>(rows), -1);
+  PairForward(problem.Tile(E.data(), sums.data()));
+  PairForward(problem.Tile(nullptr, alone.data()));
+  for (Index n = 0; n < rows; ++n) {
+    std::vector<double> expected(problem.sums, 0.0);
+    std::vector<double> size(problem.sums, 0.0);
+    const auto add = [&](Index k, double term) {
+      expected[k] += term;
+      size[k] += std::abs(term);
+    };
+    for (Index p = 0; p < pairs; ++p) {
+      const double e = problem.Exponential(n, p);
+      // Mixed, the exponent itself is rounded, and small values are floored.
+      const double floor = std::is_same_v<T, double> ? 0 : 1e-18;
+      EXPECT_NEAR(E[n * pairs + p], e, 30 * kPairTolerance<T> * e + floor);
+      add(0, problem.weights[p] * e);
+      for (Index q = 0; q < problem.Q; ++q) {
+        const double y = problem.y(n, q, p);
+        add(2 * q + 1, problem.weights[p] * e * y);
+        add(2 * q + 2, problem.weights[p] * e * y * y);
+      }
+    }
+    for (Index k = 0; k < problem.sums; ++k) {
+      EXPECT_NEAR(sums[n * problem.sums + k], expected[k], kPairTolerance<T> * size[k] + kFloor<T>)
+          << "sum " << k << " of row " << n;
+    }
+    EXPECT_NEAR(alone[n], expected[0], kPairTolerance<T> * size[0] + kFloor<T>) << "value alone";
+  }
+}
+
 TEST_P(LoopsOfDimension, PairForward) {
   ForEachSimdTarget([&] {
     for (const Index rows : {1, 2, 3, 5, 16}) {
-      for (const Index count : {1, 7, 8, 21}) {
-        const PairProblem problem(rows, GetParam(), count);
-        const Index pairs = problem.pairs;
-        AlignedBuffer E(static_cast<std::size_t>(rows * pairs), -1);
-        AlignedBuffer sums(static_cast<std::size_t>(rows * problem.features), -1);
-        PairForward(rows, problem.Q, pairs, problem.f.data(), problem.weights.data(),
-                    problem.midpoints.data(), E.data(), sums.data());
-        for (Index n = 0; n < rows; ++n) {
-          std::vector<double> expected(problem.features, 0.0);
-          std::vector<double> size(problem.features, 0.0);
-          const auto add = [&](Index k, double term) {
-            expected[k] += term;
-            size[k] += std::abs(term);
-          };
-          for (Index p = 0; p < pairs; ++p) {
-            const double e = problem.Exponential(n, p);
-            ExpectClose(E[n * pairs + p], e, 20 * e, "E");
-            add(0, problem.weights[p] * e);
-            for (Index q = 0; q < problem.Q; ++q) {
-              const double z = problem.midpoints[q * pairs + p];
-              add(2 * q + 1, problem.weights[p] * e * z);
-              add(2 * q + 2, problem.weights[p] * e * z * z);
-            }
-          }
-          for (Index k = 0; k < problem.features; ++k)
-            ExpectClose(sums[n * problem.features + k], expected[k], 20 * size[k],
-                        "sum " + std::to_string(k) + " of row " + std::to_string(n));
-        }
+      for (const Index count : {1, 7, 16, 21, 600}) {
+        CheckPairForward<double>(rows, GetParam(), count);
+        CheckPairForward<float>(rows, GetParam(), count);
       }
     }
   });
 }
 
+template <typename T>
+void CheckPairBackward(Index rows, Index Q, Index count) {
+  const PairProblem<T> problem(rows, Q, count);
+  const Index pairs = problem.pairs;
+  RandomStream stream(5);
+  const auto coefficients = Rounded<T>(Normals(rows * problem.sums, 0.5, &stream));
+  const auto E = Rounded<T>(Normals(rows * pairs, 1, &stream));
+  const AlignedBuffer start = Normals(problem.sums * pairs, 1, &stream);
+  AlignedBuffer sums = start;
+  PairBackward(rows, problem.sums, pairs, coefficients.data(), E.data(), sums.data());
+  for (Index k = 0; k < problem.sums; ++k) {
+    for (Index p = 0; p < pairs; ++p) {
+      double expected = start[k * pairs + p];
+      for (Index n = 0; n < rows; ++n)
+        expected += static_cast<double>(coefficients[n * problem.sums + k]) * E[n * pairs + p];
+      EXPECT_NEAR(sums[k * pairs + p], expected, 10 * kPairTolerance<T>) << "coefficient " << k;
+    }
+  }
+}
+
 TEST_P(LoopsOfDimension, PairBackward) {
   ForEachSimdTarget([&] {
-    for (const Index rows : {1, 4, 7}) {
+    for (const Index rows : {1, 4, 7, 16, 19}) {
       for (const Index count : {1, 9, 21}) {
-        const PairProblem problem(rows, GetParam(), count);
-        const Index pairs = problem.pairs;
-        RandomStream stream(5);
-        const AlignedBuffer E = Normals(rows * pairs, 1, &stream);
-        const AlignedBuffer start = Normals(problem.features * pairs, 1, &stream);
-        AlignedBuffer sums = start;
-        PairBackward(rows, problem.Q, pairs, problem.f.data(), E.data(), sums.data());
-        for (Index k = 0; k < problem.features; ++k) {
-          for (Index p = 0; p < pairs; ++p) {
-            double expected = start[k * pairs + p];
-            for (Index n = 0; n < rows; ++n)
-              expected += problem.f[n * problem.features + k] * E[n * pairs + p];
-            ExpectClose(sums[k * pairs + p], expected, 10, "coefficient " + std::to_string(k));
-          }
-        }
+        CheckPairBackward<double>(rows, GetParam(), count);
+        CheckPairBackward<float>(rows, GetParam(), count);
       }
     }
   });
@@ -194,6 +234,20 @@ TEST_P(LoopsOfSize, SymmetricRankUpdate) {
   });
 }
 
+template <typename T>
+void PairForwardKeepsNan() {
+  const AlignedVector<T> features(2, std::numeric_limits<T>::quiet_NaN());
+  const AlignedVector<T> ones(16, 1);
+  AlignedVector<T> E(16, 0);
+  AlignedBuffer sums(3, 0.0);
+  PairForward(
+      PairTile<T>{1, 1, 16, features.data(), ones.data(), ones.data(), E.data(), sums.data()});
+  for (const double sum : sums) EXPECT_TRUE(std::isnan(sum));
+  PairForward(
+      PairTile<T>{1, 1, 16, features.data(), ones.data(), ones.data(), nullptr, sums.data()});
+  EXPECT_TRUE(std::isnan(sums[0]));
+}
+
 TEST(Loops, NotANumberIsNotHidden) {
   ForEachSimdTarget([] {
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -203,12 +257,8 @@ TEST(Loops, NotANumberIsNotHidden) {
     AlignedBuffer k(8, 0.0);
     GaussianRows(1, 1, 3, offset.data(), x.data(), nullptr, z.data(), k.data());
     for (Index i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(k[i])) << i;
-    const AlignedBuffer features(3, nan);
-    const AlignedBuffer weights(8, 1.0);
-    AlignedBuffer E(8, 0.0);
-    AlignedBuffer sums(3, 0.0);
-    PairForward(1, 1, 8, features.data(), weights.data(), z.data(), E.data(), sums.data());
-    for (const double sum : sums) EXPECT_TRUE(std::isnan(sum));
+    PairForwardKeepsNan<double>();
+    PairForwardKeepsNan<float>();
   });
 }
 

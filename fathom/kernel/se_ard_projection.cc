@@ -1,6 +1,6 @@
 #include "fathom/kernel/se_ard_projection.h"
 
-#include <vector>
+#include <algorithm>
 
 #include "fathom/base/error.h"
 
@@ -8,52 +8,55 @@ namespace fathom {
 
 namespace {
 
-// The rows of a tile, gathered by kind into contiguous arrays.
-struct Gathered {
-  std::vector<Index> rows;
-  std::vector<double> mean, var, d_mean, d_var;  // [rows, D]
-  std::vector<double> m, v;                      // [rows]
-};
+using RowVector = Eigen::RowVectorXd;
 
 bool IsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array() == 0).all(); }
 
-void Gather(const Projection::Rows& mean, const Projection::Rows& var, bool certain,
-            Gathered* out) {
+// Calls visit(i, n) for the i-th row of a kind, row n of the tile; returns their number.
+template <typename Visit>
+Index ForEachOfKind(const Projection::Rows& var, bool certain, Visit visit) {
+  Index i = 0;
+  for (Index n = 0; n < var.rows(); ++n) {
+    if (IsCertain(var, n) == certain) visit(i++, n);
+  }
+  return i;
+}
+
+// The rows of one kind, gathered into contiguous arrays at the begin of the tape.
+struct Gathered {
+  Gathered(Index rows, Index D, double* memory)
+      : mean(memory),
+        var(mean + rows * D),
+        d_mean(var + rows * D),
+        d_var(d_mean + rows * D),
+        m(d_var + rows * D),
+        v(m + rows) {}
+  static Index Size(Index rows, Index D) { return PaddedSize(rows * (4 * D + 2)); }
+  double *mean, *var, *d_mean, *d_var;  // [rows, D]
+  double *m, *v;                        // [rows]
+};
+
+Index Gather(const Projection::Rows& mean, const Projection::Rows& var, bool certain,
+             const Gathered& out) {
   const Index D = mean.cols();
-  out->rows.clear();
-  out->mean.clear();
-  out->var.clear();
-  for (Index n = 0; n < mean.rows(); ++n) {
-    if (IsCertain(var, n) != certain) continue;
-    out->rows.push_back(n);
-    out->mean.insert(out->mean.end(), mean.data() + n * mean.outerStride(),
-                     mean.data() + n * mean.outerStride() + D);
-    if (!certain) {
-      out->var.insert(out->var.end(), var.data() + n * var.outerStride(),
-                      var.data() + n * var.outerStride() + D);
-    }
-  }
-  out->m.resize(out->rows.size());
-  out->v.resize(out->rows.size());
+  return ForEachOfKind(var, certain, [&](Index i, Index n) {
+    Eigen::Map<RowVector>(out.mean + i * D, D) = mean.row(n);
+    Eigen::Map<RowVector>(out.var + i * D, D) = var.row(n);
+  });
 }
 
-void ScatterAdd(const Gathered& part, const std::vector<double>& values, Eigen::Ref<Matrix>* out) {
+void ScatterAdd(const Projection::Rows& var, bool certain, const double* values,
+                Eigen::Ref<Matrix>* out) {
   const Index D = out->cols();
-  for (std::size_t i = 0; i < part.rows.size(); ++i) {
-    out->row(part.rows[i]) += Eigen::Map<const Eigen::RowVectorXd>(values.data() + i * D, D);
-  }
-}
-
-// Reused by all tiles that a thread works on, so that a step allocates nothing.
-Gathered& Scratch() {
-  thread_local Gathered scratch;
-  return scratch;
+  ForEachOfKind(var, certain, [&](Index i, Index n) {
+    out->row(n) += Eigen::Map<const RowVector>(values + i * D, D);
+  });
 }
 
 }  // namespace
 
-void SeArdProjection::Prepare(const LatentFunction& function, bool uncertain) {
-  uncertain_ = uncertain;
+void SeArdProjection::Prepare(const LatentFunction& function, const ProjectionOptions& options) {
+  uncertain_ = options.uncertain;
   shape_.M = function.Z.rows();
   shape_.padded = PaddedSize(shape_.M);
   shape_.D = function.Z.cols();
@@ -63,64 +66,67 @@ void SeArdProjection::Prepare(const LatentFunction& function, bool uncertain) {
   shape_.a = function.a;
   shape_.w = function.w;
   certain_rows_.Prepare(shape_, function);
-  if (uncertain_) uncertain_rows_.Prepare(shape_, function);
+  if (uncertain_) uncertain_rows_.Prepare(shape_, function, options);
 }
 
 Index SeArdProjection::TapeSize(Index rows) const {
-  return certain_rows_.TapeSize(rows) + (uncertain_ ? uncertain_rows_.TapeSize(rows) : 0);
+  return Gathered::Size(rows, shape_.D) + certain_rows_.TapeSize(rows) +
+         (uncertain_ ? uncertain_rows_.TapeSize(rows) : 0);
 }
 
 Index SeArdProjection::SumsSize() const {
   return certain_rows_.SumsSize() + (uncertain_ ? uncertain_rows_.SumsSize() : 0);
 }
 
+SeArdProjection::TapeParts SeArdProjection::Split(Index rows, double* tape) const {
+  double* const certain = tape + Gathered::Size(rows, shape_.D);
+  return {certain, certain + certain_rows_.TapeSize(rows)};
+}
+
 void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, double* m,
                               double* v) const {
-  Gathered& part = Scratch();
+  const Gathered part(mean.rows(), shape_.D, tape);
+  const TapeParts tapes = Split(mean.rows(), tape);
   for (const bool certain : {true, false}) {
-    Gather(mean, var, certain, &part);
-    const auto rows = static_cast<Index>(part.rows.size());
+    const Index rows = Gather(mean, var, certain, part);
     if (rows == 0) continue;
     if (certain) {
-      certain_rows_.Forward(shape_, rows, part.mean.data(), tape, part.m.data(), part.v.data());
+      certain_rows_.Forward(shape_, rows, part.mean, tapes.certain, part.m, part.v);
     } else {
       FATHOM_CHECK(uncertain_);
-      uncertain_rows_.Forward(shape_, rows, part.mean.data(), part.var.data(),
-                              tape + certain_rows_.TapeSize(mean.rows()), part.m.data(),
-                              part.v.data());
+      uncertain_rows_.Forward(shape_, rows, part.mean, part.var, tapes.uncertain, part.m, part.v);
     }
-    for (Index i = 0; i < rows; ++i) {
-      m[part.rows[i]] = part.m[i];
-      v[part.rows[i]] = part.v[i];
-    }
+    ForEachOfKind(var, certain, [&](Index i, Index n) {
+      m[n] = part.m[i];
+      v[n] = part.v[i];
+    });
   }
 }
 
 void SeArdProjection::Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
                                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
                                Eigen::Ref<Matrix>* d_var) const {
-  Gathered& part = Scratch();
+  const Index D = shape_.D;
+  const Gathered part(mean.rows(), D, tape);
+  const TapeParts tapes = Split(mean.rows(), tape);
   for (const bool certain : {true, false}) {
-    Gather(mean, var, certain, &part);
-    const auto rows = static_cast<Index>(part.rows.size());
+    const Index rows = Gather(mean, var, certain, part);
     if (rows == 0) continue;
-    for (Index i = 0; i < rows; ++i) {
-      part.m[i] = d_m[part.rows[i]];
-      part.v[i] = d_v[part.rows[i]];
-    }
-    part.d_mean.assign(part.mean.size(), 0.0);
-    part.d_var.assign(part.mean.size(), 0.0);
+    ForEachOfKind(var, certain, [&](Index i, Index n) {
+      part.m[i] = d_m[n];
+      part.v[i] = d_v[n];
+    });
+    std::fill_n(part.d_mean, rows * D, 0.0);
+    std::fill_n(part.d_var, rows * D, 0.0);
     if (certain) {
-      certain_rows_.Backward(shape_, rows, tape, part.m.data(), part.v.data(), sums,
-                             d_mean != nullptr ? part.d_mean.data() : nullptr);
+      certain_rows_.Backward(shape_, rows, tapes.certain, part.m, part.v, sums,
+                             d_mean != nullptr ? part.d_mean : nullptr);
     } else {
-      uncertain_rows_.Backward(shape_, rows, part.mean.data(), part.var.data(),
-                               tape + certain_rows_.TapeSize(mean.rows()), part.m.data(),
-                               part.v.data(), sums + certain_rows_.SumsSize(), part.d_mean.data(),
-                               part.d_var.data());
+      uncertain_rows_.Backward(shape_, rows, part.mean, part.var, tapes.uncertain, part.m, part.v,
+                               sums + certain_rows_.SumsSize(), part.d_mean, part.d_var);
     }
-    if (d_mean != nullptr) ScatterAdd(part, part.d_mean, d_mean);
-    if (d_var != nullptr) ScatterAdd(part, part.d_var, d_var);
+    if (d_mean != nullptr) ScatterAdd(var, certain, part.d_mean, d_mean);
+    if (d_var != nullptr) ScatterAdd(var, certain, part.d_var, d_var);
   }
 }
 

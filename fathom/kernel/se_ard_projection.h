@@ -45,7 +45,8 @@ class CertainRows {
 // Rows with some s > 0, through psi1 and psi2.
 class UncertainRows {
  public:
-  void Prepare(const Shape& shape, const LatentFunction& function);
+  void Prepare(const Shape& shape, const LatentFunction& function,
+               const ProjectionOptions& options);
   Index TapeSize(Index rows) const;
   Index SumsSize() const;
   void Forward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
@@ -56,12 +57,32 @@ class UncertainRows {
   void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
 
  private:
-  Index pairs_ = 0;          // M(M+1)/2 rounded up
-  AlignedBuffer z_;          // [D, padded]
-  AlignedBuffer midpoints_;  // [D, pairs]
-  AlignedBuffer decay_;      // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2)
-  AlignedBuffer weights_;    // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
-  Index tape_per_row_ = 0;
+  // With psi2 in Real: double, or float in mixed precision.
+  template <typename Real>
+  struct Tape;
+  template <typename Real>
+  struct Arrays {
+    const Real *weights, *midpoints;
+  };
+  template <typename Real>
+  Arrays<Real> PairArrays() const;
+  template <typename Real>
+  void ForwardAs(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
+                 double* m, double* v) const;
+  template <typename Real>
+  void BackwardAs(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
+                  const double* d_m, const double* d_v, double* sums, double* d_mu,
+                  double* d_s) const;
+
+  Precision precision_ = Precision::kDouble;
+  bool backward_ = true;
+  Index padded_ = 0;                                      // M rounded up
+  Index pairs_ = 0;                                       // M(M+1)/2 rounded up
+  AlignedBuffer z_;                                       // [D, padded]
+  AlignedBuffer midpoints_;                               // [D, pairs]
+  AlignedVector<float> midpoints_float_, weights_float_;  // in mixed precision
+  AlignedBuffer decay_;    // [pairs]  variance^2 exp(-sum (z_i - z_j)^2 / 4 l^2)
+  AlignedBuffer weights_;  // [pairs]  decay (2 - delta_ij) (a_i a_j - S_ij)
   Index sums_size_ = 0;
 };
 
@@ -69,7 +90,7 @@ class UncertainRows {
 
 class SeArdProjection : public Projection {
  public:
-  void Prepare(const LatentFunction& function, bool uncertain) override;
+  void Prepare(const LatentFunction& function, const ProjectionOptions& options) override;
   Index TapeSize(Index rows) const override;
   Index SumsSize() const override;
   void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
@@ -80,6 +101,11 @@ class SeArdProjection : public Projection {
   void Finish(const double* sums, LatentFunctionGradient gradient) const override;
 
  private:
+  struct TapeParts {
+    double *certain, *uncertain;
+  };
+  TapeParts Split(Index rows, double* tape) const;
+
   bool uncertain_ = false;
   se_ard::Shape shape_;
   se_ard::CertainRows certain_rows_;

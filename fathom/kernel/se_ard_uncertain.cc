@@ -1,4 +1,5 @@
 #include <cmath>
+#include <type_traits>
 
 #include "fathom/kernel/se_ard_loops.h"
 #include "fathom/kernel/se_ard_projection.h"
@@ -9,26 +10,6 @@ namespace {
 
 using MapVector = Eigen::Map<Vector>;
 using ConstMapVector = Eigen::Map<const Vector>;
-
-struct Tape {
-  Tape(const Shape& shape, Index pairs, Index rows, double* memory)
-      : psi2(memory),
-        psi1(psi2 + rows * pairs),
-        features(psi1 + rows * shape.padded),
-        row_sums(features + PaddedSize(rows * (2 * shape.D + 1))),
-        inverse(row_sums + PaddedSize(rows * (2 * shape.D + 1))),
-        offset(inverse + PaddedSize(rows * shape.D)),
-        prefactor2(offset + PaddedSize(rows)),
-        m(prefactor2 + PaddedSize(rows)) {}
-  double* psi2;        // [rows, pairs]  the exponential alone; see se_ard_loops.h
-  double* psi1;        // [rows, padded]
-  double* features;    // [rows, 2D+1]  in the backward pass: the coefficients of the pair sums
-  double* row_sums;    // [rows, 2D+1]
-  double* inverse;     // [rows, D]  1 / (l^2 + s)
-  double* offset;      // [rows]  log of psi1's prefactor
-  double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
-  double* m;           // [rows]  psi1 a
-};
 
 struct Sums {
   Sums(const Shape& shape, Index pairs, double* memory)
@@ -46,10 +27,53 @@ struct Sums {
 
 }  // namespace
 
-void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) {
+// The tape's arrays, one after the other; `size` is where the last one ends.
+template <typename Real>
+struct UncertainRows::Tape {
+  Tape(const UncertainRows& of, Index D, Index rows, double* memory) : begin(memory) {
+    const Index sums = of.backward_ ? 2 * D + 1 : 1;
+    psi2 = of.backward_ ? Take<Real>(rows * of.pairs_) : nullptr;
+    psi1 = Take<double>(rows * of.padded_);
+    features = Take<Real>(rows * (2 * D + 1));
+    row_sums = Take<double>(rows * sums);
+    inverse = Take<double>(rows * D);
+    offset = Take<double>(rows);
+    prefactor2 = Take<double>(rows);
+    m = Take<double>(rows);
+    t = Take<double>(of.padded_);
+    rho = Take<double>(of.padded_);
+  }
+
+  Real* psi2;          // [rows, pairs]  the exponential alone, or null: see se_ard_loops.h
+  double* psi1;        // [rows, padded]
+  Real* features;      // [rows, 2D]  in the backward pass [rows, 2D+1], coefficients of pair sums
+  double* row_sums;    // [rows, 2D+1], or [rows] if there is no backward pass
+  double* inverse;     // [rows, D]  1 / (l^2 + s)
+  double* offset;      // [rows]  log of psi1's prefactor
+  double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
+  double* m;           // [rows]  psi1 a
+  double* t;           // [padded]  of one row, in the backward pass: dF/d log psi1
+  double* rho;         // [padded]  the same: dF/d psi1, before a's share
+  double* begin;
+  Index size = 0;  // in doubles
+
+ private:
+  template <typename U>
+  U* Take(Index count) {
+    double* const at = begin + size;
+    size += PaddedSize((count * static_cast<Index>(sizeof(U)) + 7) / 8);
+    return reinterpret_cast<U*>(at);
+  }
+};
+
+void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function,
+                            const ProjectionOptions& options) {
+  precision_ = options.precision;
+  backward_ = options.backward;
   const Index M = shape.M;
   const Index D = shape.D;
-  pairs_ = PaddedSize(M * (M + 1) / 2);
+  pairs_ = (M * (M + 1) / 2 + kPairPadding - 1) / kPairPadding * kPairPadding;
+  padded_ = shape.padded;
   z_.assign(static_cast<std::size_t>(D * shape.padded), 0.0);
   midpoints_.assign(static_cast<std::size_t>(D * pairs_), 0.0);
   decay_.assign(static_cast<std::size_t>(pairs_), 0.0);
@@ -57,34 +81,70 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function) 
   for (Index q = 0; q < D; ++q) {
     for (Index i = 0; i < M; ++i) z_[q * shape.padded + i] = function.Z(i, q);
   }
-  const Matrix scaled = function.Z * shape.l.cwiseInverse().asDiagonal();
   Index p = 0;
   for (Index i = 0; i < M; ++i) {
     for (Index j = 0; j <= i; ++j, ++p) {
-      decay_[p] = shape.variance * shape.variance *
-                  std::exp(-0.25 * (scaled.row(i) - scaled.row(j)).squaredNorm());
+      double distance = 0;
+      for (Index q = 0; q < D; ++q) {
+        const double difference = (function.Z(i, q) - function.Z(j, q)) / shape.l[q];
+        distance += difference * difference;
+      }
+      decay_[p] = shape.variance * shape.variance * std::exp(-0.25 * distance);
       weights_[p] = decay_[p] * (i == j ? 1 : 2) * (shape.a[i] * shape.a[j] - function.S(i, j));
       for (Index q = 0; q < D; ++q)
         midpoints_[q * pairs_ + p] = 0.5 * (function.Z(i, q) + function.Z(j, q));
     }
   }
-  tape_per_row_ = pairs_ + shape.padded + 2 * (2 * D + 1) + D + 3;
+  if (precision_ == Precision::kMixed) {
+    midpoints_float_.assign(midpoints_.begin(), midpoints_.end());
+    weights_float_.assign(weights_.begin(), weights_.end());
+  }
   sums_size_ = (2 * D + 1) * pairs_ + (D + 1) * shape.padded + D + 1;
 }
 
+template <typename Real>
+UncertainRows::Arrays<Real> UncertainRows::PairArrays() const {
+  if constexpr (std::is_same_v<Real, double>) {
+    return {weights_.data(), midpoints_.data()};
+  } else {
+    return {weights_float_.data(), midpoints_float_.data()};
+  }
+}
+
 Index UncertainRows::TapeSize(Index rows) const {
-  return PaddedSize(rows * tape_per_row_ + 6 * kSimdPadding);
+  const Index D = static_cast<Index>(z_.size()) / padded_;
+  return precision_ == Precision::kMixed ? Tape<float>(*this, D, rows, nullptr).size
+                                         : Tape<double>(*this, D, rows, nullptr).size;
 }
 
 Index UncertainRows::SumsSize() const { return PaddedSize(sums_size_); }
 
 void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, const double* s,
-                            double* tape_memory, double* m, double* v) const {
-  const Tape tape(shape, pairs_, rows, tape_memory);
+                            double* tape, double* m, double* v) const {
+  if (precision_ == Precision::kMixed) {
+    ForwardAs<float>(shape, rows, mu, s, tape, m, v);
+  } else {
+    ForwardAs<double>(shape, rows, mu, s, tape, m, v);
+  }
+}
+
+void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, const double* s,
+                             double* tape, const double* d_m, const double* d_v, double* sums,
+                             double* d_mu, double* d_s) const {
+  if (precision_ == Precision::kMixed) {
+    BackwardAs<float>(shape, rows, mu, s, tape, d_m, d_v, sums, d_mu, d_s);
+  } else {
+    BackwardAs<double>(shape, rows, mu, s, tape, d_m, d_v, sums, d_mu, d_s);
+  }
+}
+
+template <typename Real>
+void UncertainRows::ForwardAs(const Shape& shape, Index rows, const double* mu, const double* s,
+                              double* tape_memory, double* m, double* v) const {
   const Index D = shape.D;
+  const Tape<Real> tape(*this, D, rows, tape_memory);
   for (Index n = 0; n < rows; ++n) {
-    double* f = tape.features + n * (2 * D + 1);
-    f[0] = 0;
+    Real* f = tape.features + n * 2 * D;
     double stretch1 = 1;
     double stretch2 = 1;
     for (Index q = 0; q < D; ++q) {
@@ -94,22 +154,24 @@ void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, co
       tape.inverse[n * D + q] = 1 / (l2 + s[n * D + q]);
       stretch1 *= l2 * tape.inverse[n * D + q];
       stretch2 *= l2 * c;
-      f[0] -= c * mean * mean;
-      f[2 * q + 1] = 2 * c * mean;
-      f[2 * q + 2] = -c;
+      const double root = std::sqrt(c);
+      f[2 * q] = static_cast<Real>(root);
+      f[2 * q + 1] = static_cast<Real>(root * mean);
     }
     tape.offset[n] = std::log(shape.variance) + 0.5 * std::log(stretch1);
     tape.prefactor2[n] = std::sqrt(stretch2);
   }
   // [psi1] in full; [psi2] contracted with its weights as it is computed.
   GaussianRows(rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1);
-  PairForward(rows, D, pairs_, tape.features, weights_.data(), midpoints_.data(), tape.psi2,
-              tape.row_sums);
+  const auto [weights, midpoints] = PairArrays<Real>();
+  PairForward(
+      PairTile<Real>{rows, D, pairs_, tape.features, weights, midpoints, tape.psi2, tape.row_sums});
+  const Index stride = backward_ ? 2 * D + 1 : 1;
   for (Index n = 0; n < rows; ++n) {
     const ConstMapVector psi1(tape.psi1 + n * shape.padded, shape.M);
     tape.m[n] = psi1.dot(shape.a);
     m[n] = tape.m[n];
-    v[n] = shape.variance + tape.prefactor2[n] * tape.row_sums[n * (2 * D + 1)] - m[n] * m[n];
+    v[n] = shape.variance + tape.prefactor2[n] * tape.row_sums[n * stride] - m[n] * m[n];
     if (shape.w.size() == 0) continue;
     // The linear mean: by Stein's lemma Cov(x_q, g) = s_q dm/dmu_q.
     for (Index q = 0; q < D; ++q) {
@@ -123,16 +185,17 @@ void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, co
   }
 }
 
-void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, const double* s,
-                             double* tape_memory, const double* d_m, const double* d_v,
-                             double* sums_memory, double* d_mu, double* d_s) const {
-  const Tape tape(shape, pairs_, rows, tape_memory);
-  const Sums sums(shape, pairs_, sums_memory);
+template <typename Real>
+void UncertainRows::BackwardAs(const Shape& shape, Index rows, const double* mu, const double* s,
+                               double* tape_memory, const double* d_m, const double* d_v,
+                               double* sums_memory, double* d_mu, double* d_s) const {
   const Index D = shape.D;
+  const Tape<Real> tape(*this, D, rows, tape_memory);
+  const Sums sums(shape, pairs_, sums_memory);
   const bool linear = shape.w.size() > 0;
   MapVector a_sum(sums.a, shape.M);
-  Vector t(shape.M);    // dF/d log psi1
-  Vector rho(shape.M);  // of the slope's direction, only with a linear mean
+  MapVector t(tape.t, shape.M);
+  MapVector rho(tape.rho, shape.M);
   for (Index n = 0; n < rows; ++n) {
     const double g = d_v[n];
     const double g_mean = d_m[n] - 2 * tape.m[n] * g;
@@ -150,7 +213,7 @@ void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, c
     t = psi1.array() * shape.a.array() * rho.array();
     const double T = t.sum();
 
-    double* f = tape.features + n * (2 * D + 1);
+    Real* f = tape.features + n * (2 * D + 1);
     const double* r = tape.row_sums + n * (2 * D + 1);
     const double prefactor = tape.prefactor2[n];
     const double psi2_share = g * prefactor * r[0];
@@ -178,22 +241,21 @@ void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, c
       }
       d_var += -e * e * d_e - 0.5 * e * T;
       double d_log_l = -2 * l2 * e * e * d_e + T * (1 - e * l2);
-      // psi2: exponent -c (mu - zbar)^2 and prefactor (l^2 c)^1/2.
-      const double c = -f[2 * q + 2];
-      const double d_c =
-          -g * prefactor * (r[2 * q + 2] - 2 * mean * r[2 * q + 1] + mean * mean * r[0]);
-      d_mean += 2 * g * prefactor * c * (r[2 * q + 1] - mean * r[0]);
-      d_var += -2 * c * c * d_c - c * psi2_share;
-      d_log_l += -2 * l2 * c * c * d_c + psi2_share * (1 - c * l2);
+      // psi2: exponent -y^2, y = c^1/2 (zbar - mu), and prefactor (l^2 c)^1/2.
+      const double c = 1 / (l2 + 2 * s[n * D + q]);
+      const double c_d_c = -g * prefactor * r[2 * q + 2];
+      d_mean += 2 * g * prefactor * std::sqrt(c) * r[2 * q + 1];
+      d_var += -2 * c * c_d_c - c * psi2_share;
+      d_log_l += -2 * l2 * c * c_d_c + psi2_share * (1 - c * l2);
       sums.log_l[q] += d_log_l;
       if (d_mu != nullptr) d_mu[n * D + q] += d_mean;
       if (d_s != nullptr) d_s[n * D + q] += d_var;
-      f[2 * q + 1] = g * prefactor * c * mean;
-      f[2 * q + 2] = g * prefactor * c;
+      f[2 * q + 1] = static_cast<Real>(g * prefactor * c * mean);
+      f[2 * q + 2] = static_cast<Real>(g * prefactor * c);
     }
-    f[0] = g * prefactor;
+    f[0] = static_cast<Real>(g * prefactor);
   }
-  PairBackward(rows, D, pairs_, tape.features, tape.psi2, sums.pair);
+  PairBackward(rows, 2 * D + 1, pairs_, tape.features, tape.psi2, sums.pair);
 }
 
 void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
@@ -202,9 +264,10 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
   const Index D = shape.D;
   gradient->a += ConstMapVector(sums.a, shape.M);
   gradient->theta[0] += sums.log_variance[0] / shape.variance;
-  Vector d_log_l = ConstMapVector(sums.log_l, D);
-  for (Index q = 0; q < D; ++q)
+  for (Index q = 0; q < D; ++q) {
     gradient->Z.col(q) += ConstMapVector(sums.z + q * shape.padded, shape.M);
+    gradient->theta[1 + q] += sums.log_l[q] / shape.l[q];
+  }
   Index p = 0;
   for (Index i = 0; i < shape.M; ++i) {
     for (Index j = 0; j <= i; ++j, ++p) {
@@ -219,7 +282,7 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
       for (Index q = 0; q < D; ++q) {
         const double difference = z_[q * shape.padded + i] - z_[q * shape.padded + j];
         const double scaled = difference / (2 * shape.l[q] * shape.l[q]);
-        d_log_l[q] += share * difference * scaled;
+        gradient->theta[1 + q] += share * difference * scaled / shape.l[q];
         const double d_midpoint =
             weights_[p] * (sums.pair[(2 * q + 1) * pairs_ + p] -
                            midpoints_[q * pairs_ + p] * sums.pair[(2 * q + 2) * pairs_ + p]);
@@ -228,7 +291,6 @@ void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
       }
     }
   }
-  gradient->theta.tail(D).array() += d_log_l.array() / shape.l.array();
 }
 
 }  // namespace fathom::se_ard

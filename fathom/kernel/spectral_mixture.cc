@@ -39,7 +39,8 @@ Vector SpectralMixture::InitialParameters(Index input_dim, double lengthscale) c
   return theta;
 }
 
-void SpectralMixture::Gram(const Vector& theta, const Matrix& Z, Matrix* K) const {
+void SpectralMixture::Gram(const Vector& theta, const Matrix& Z, Matrix* K,
+                           AlignedBuffer* /*scratch*/) const {
   FATHOM_CHECK(theta.size() == NumParameters(Z.cols()));
   const spectral_mixture::Components c(theta, Z);
   K->resize(c.M, c.M);
@@ -50,7 +51,8 @@ void SpectralMixture::Gram(const Vector& theta, const Matrix& Z, Matrix* K) cons
 }
 
 void SpectralMixture::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& /*K*/,
-                                   const Matrix& dK, Vector* d_theta, Matrix* dZ) const {
+                                   const Matrix& dK, Vector* d_theta, Matrix* dZ,
+                                   AlignedBuffer* /*scratch*/) const {
   const spectral_mixture::Components c(theta, Z);
   Vector memory = Vector::Zero(spectral_mixture::Slopes::Size(c.Q, c.D, c.M));
   const spectral_mixture::Slopes slopes(c, memory.data());
@@ -59,6 +61,11 @@ void SpectralMixture::GramBackward(const Vector& theta, const Matrix& Z, const M
                                     dZ->row(i).data());
   }
   slopes.Finish(c, d_theta, dZ);
+}
+
+Vector SpectralMixture::SlopeVariance(const Vector& theta, Index input_dim) const {
+  const spectral_mixture::Components c(theta, Matrix::Zero(1, input_dim));
+  return (c.A + c.W.cwiseAbs2()).transpose() * c.weights;
 }
 
 std::unique_ptr<Projection> SpectralMixture::NewProjection() const {

@@ -33,9 +33,11 @@ class SpectralMixture : public Kernel {
   // Equal weights and the envelope of a squared exponential with that lengthscale; the first
   // component hardly swings within it, each further one by one radian more.
   Vector InitialParameters(Index input_dim, double lengthscale) const override;
-  void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const override;
+  using Kernel::Gram;
+  void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ) const override;
+                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
+  Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 
  private:

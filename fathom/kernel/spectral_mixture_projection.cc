@@ -37,8 +37,9 @@ struct SpectralMixtureProjection::Sums {
   double* half;  // [M, M]  half + half' = sum_n d_v psi2 of the uncertain rows
 };
 
-void SpectralMixtureProjection::Prepare(const LatentFunction& function, bool uncertain) {
-  uncertain_ = uncertain;
+void SpectralMixtureProjection::Prepare(const LatentFunction& function,
+                                        const ProjectionOptions& options) {
+  uncertain_ = options.uncertain;
   c_ = spectral_mixture::Components(function.theta, function.Z);
   a_ = function.a;
   w_ = function.w;

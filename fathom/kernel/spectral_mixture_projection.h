@@ -9,7 +9,7 @@ namespace fathom {
 
 class SpectralMixtureProjection : public Projection {
  public:
-  void Prepare(const LatentFunction& function, bool uncertain) override;
+  void Prepare(const LatentFunction& function, const ProjectionOptions& options) override;
   Index TapeSize(Index rows) const override;
   Index SumsSize() const override;
   void Forward(const Rows& mean, const Rows& var, double* tape, double* m,

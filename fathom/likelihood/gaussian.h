@@ -18,6 +18,10 @@ class Gaussian : public Likelihood {
   double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
               const double* m, const double* v, double* d_m, double* d_v,
               double* d_parameters) const override;
+  // log N(y; m, Cov + diag(sigma2) / alpha) and the same further terms.       [gaussian-log-z-full]
+  double LogZFull(const Vector& parameters, double alpha, const double* y, const Vector& m,
+                  const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
+                  double* d_parameters) const override;
   void Observe(const Vector& parameters, Moments* moments) const override;
 };
 

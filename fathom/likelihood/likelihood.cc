@@ -10,6 +10,19 @@ namespace fathom {
 
 void Likelihood::CheckTargets(Index /*outputs*/, const Matrix& /*y*/) const {}
 
+double Likelihood::LogZFull(const Vector& parameters, double alpha, const double* y,
+                            const Vector& m, const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
+                            double* d_parameters) const {
+  const Index outputs = m.size();
+  const Vector v = Cov.diagonal().cwiseMax(0);
+  Vector d_v(outputs);
+  d_m->resize(outputs);
+  const double log_z = LogZ(parameters, alpha, outputs, y, m.data(), v.data(), d_m->data(),
+                            d_v.data(), d_parameters);
+  *d_Cov = d_v.asDiagonal();
+  return log_z;
+}
+
 Matrix Likelihood::ClassProbabilities(const Vector& /*parameters*/, const Moments& /*f*/) const {
   ThrowError("the likelihood '", Name(), "' has no classes; probit, softmax and robust_max have");
 }

@@ -31,6 +31,12 @@ class Likelihood {
                       const double* m, const double* v, double* d_m, double* d_v,
                       double* d_parameters) const = 0;
 
+  // The same with f ~ N(m, Cov) jointly. Writes d_m and d_Cov (symmetric), adds to d_parameters. Here
+  // by the marginals alone; a likelihood that sees several outputs at once can do better.
+  virtual double LogZFull(const Vector& parameters, double alpha, const double* y, const Vector& m,
+                          const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
+                          double* d_parameters) const;
+
   // Turns the moments of f into those of y, in place; where y is one of several classes, into those
   // of the indicator of each class.
   virtual void Observe(const Vector& parameters, Moments* moments) const = 0;

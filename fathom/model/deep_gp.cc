@@ -27,7 +27,27 @@ void CheckArray(const ParameterArray& array) {
   }
 }
 
+void CheckPropagation(const DeepGp& model) {
+  const bool points = model.propagation == Propagation::kPoints;
+  const bool samples = model.propagation == Propagation::kSamples;
+  if (samples ? model.samples < 1 : model.samples != 0)
+    ThrowError("the model has ", model.samples, " paths per row");
+  if (model.full_covariance && (points || samples))
+    ThrowError("full covariances are of moments; the model propagates paths");
+  const Index paths = model.points.rows();
+  if (points ? paths < 1 || model.points.cols() != model.num_hidden_units() : paths != 0)
+    ThrowError("the model's points have the wrong shape");
+  if (model.point_weights.size() != paths)
+    ThrowError("the model has ", paths, " points and ", model.point_weights.size(), " weights");
+}
+
 }  // namespace
+
+Index DeepGp::first_unit(Index layer) const {
+  Index units = 0;
+  for (Index l = 0; l < layer; ++l) units += layers[l].outputs();
+  return units;
+}
 
 DeepGp DeepGp::ZeroLike() const {
   DeepGp zero = *this;
@@ -36,6 +56,8 @@ DeepGp DeepGp::ZeroLike() const {
     layer.noise_variance.setZero();
   }
   zero.likelihood_parameters.setZero();
+  zero.points.setZero();
+  zero.point_weights.setZero();
   return zero;
 }
 
@@ -91,6 +113,7 @@ void CheckModel(const DeepGp& model) {
     ThrowError("the likelihood has ", model.likelihood_parameters.size(), " parameters where ",
                model.likelihood->NumParameters(model.outputs()), " are needed");
   }
+  CheckPropagation(model);
   if (!(model.jitter >= 0 && model.jitter <= 1e-2))
     ThrowError("jitter must be in [0, 1e-2], not ", model.jitter);
   DeepGp copy = model;  // Parameters() hands out writable arrays
@@ -123,6 +146,7 @@ std::vector<ParameterArray> Parameters(DeepGp* model) {
         add_vector(name + ".whitened.mu", ParameterKind::kFree, &whitened.mu);
         add_matrix(name + ".whitened.Delta", ParameterKind::kLowerTriangle, &whitened.Delta);
       }
+      arrays.back().posterior = arrays[arrays.size() - 2].posterior = true;
     }
     if (layer.noise_variance.size() > 0) {
       add_vector(layer_name + ".noise_variance", ParameterKind::kNoise, &layer.noise_variance);
@@ -130,6 +154,10 @@ std::vector<ParameterArray> Parameters(DeepGp* model) {
   }
   if (model->likelihood_parameters.size() > 0) {
     add_vector("likelihood.parameters", ParameterKind::kNoise, &model->likelihood_parameters);
+  }
+  if (model->points.size() > 0) {
+    add_matrix("paths.points", ParameterKind::kFree, &model->points);
+    add_vector("paths.weights", ParameterKind::kPositive, &model->point_weights);
   }
   return arrays;
 }

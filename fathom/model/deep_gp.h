@@ -24,15 +24,33 @@ struct GpLayer {
   Index inputs() const { return gps.front().input_dim(); }
 };
 
+// How what is known of a row passes from layer to layer.
+enum class Propagation {
+  kMoments,  // as a Gaussian with the true means and variances: probabilistic backpropagation
+  kSamples,  // as paths drawn afresh for each row
+  kPoints,   // as paths through points common to all rows, learnt with the model
+};
+
 struct DeepGp {
   std::vector<GpLayer> layers;
   std::shared_ptr<const Likelihood> likelihood;
   Vector likelihood_parameters;
   double jitter = kJitter;
+  // Moments between layers keep the covariances of a layer's outputs, from the second layer on.
+  bool full_covariance = false;
+  Propagation propagation = Propagation::kMoments;
+  Index samples = 0;     // kSamples: paths per row in training
+  Matrix points;         // kPoints: [paths, hidden units], in standard deviations from the mean
+  Vector point_weights;  // kPoints: [paths], positive; their sum does not matter
 
   Index input_dim() const { return layers.front().inputs(); }
   Index outputs() const { return layers.back().outputs(); }
   Index num_layers() const { return static_cast<Index>(layers.size()); }
+  // The place of a layer's first unit among the hidden units of all layers.
+  Index first_unit(Index layer) const;
+  Index num_hidden_units() const { return first_unit(num_layers() - 1); }
+  // Paths per row in training; 0 where moments are propagated.
+  Index num_paths() const { return propagation == Propagation::kPoints ? points.rows() : samples; }
   DeepGp ZeroLike() const;
 };
 
@@ -54,6 +72,7 @@ struct ParameterArray {
   std::vector<Index> shape;
   double* data;
   Index size;
+  bool posterior = false;  // part of a function's posterior, not a hyperparameter
 };
 
 // All parameters in a fixed order. A shared layer lists kernel parameters and pseudo-inputs once,

@@ -84,6 +84,22 @@ const std::vector<Damage> kDamages = {
     {"DiagonalNotPositive",
      [](DeepGp* m) { std::get<Whitened>(m->layers[0].gps[1].posterior).Delta(2, 2) = -0.5; },
      "layer 0 has a posterior factor"},
+    {"PathsWithoutSampling", [](DeepGp* m) { m->samples = 4; }, "4 paths per row"},
+    {"SamplingWithoutPaths", [](DeepGp* m) { m->propagation = Propagation::kSamples; },
+     "0 paths per row"},
+    {"PointsOfAnotherWidth",
+     [](DeepGp* m) {
+       m->propagation = Propagation::kPoints;
+       m->points = Matrix::Zero(3, m->num_hidden_units() + 1);
+       m->point_weights = Vector::Ones(3);
+     },
+     "points have the wrong shape"},
+    {"WeightsMissing",
+     [](DeepGp* m) {
+       m->propagation = Propagation::kPoints;
+       m->points = Matrix::Zero(3, m->num_hidden_units());
+     },
+     "3 points and 0 weights"},
 };
 
 class CheckModelRefuses : public testing::TestWithParam<Damage> {};
@@ -103,6 +119,10 @@ TEST(CheckModel, AcceptsEveryKindOfModel) {
   for (const bool sites : {false, true}) {
     EXPECT_EQ(Complaint(RandomModel({.sites = sites}, &stream)), "");
     EXPECT_EQ(Complaint(RandomModel({.hidden = {2, 3}, .sites = sites, .skip = true}, &stream)),
+              "");
+    EXPECT_EQ(
+        Complaint(RandomModel({.hidden = {2}, .propagation = Propagation::kSamples}, &stream)), "");
+    EXPECT_EQ(Complaint(RandomModel({.hidden = {2}, .propagation = Propagation::kPoints}, &stream)),
               "");
     EXPECT_EQ(Complaint(RandomModel({.hidden = {2}, .outputs = 3, .sites = sites, .shared = true},
                                     &stream)),

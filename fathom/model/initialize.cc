@@ -64,6 +64,21 @@ Posterior MakePosterior(bool site_form, Index M, const Vector& mean, double var,
   return Whitened{mean, std::sqrt(var) * Matrix::Identity(M, M)};
 }
 
+// Points start as normal draws of equal weight, in pairs of opposite sign: their mean is zero.
+void StartPaths(const Architecture& architecture, std::uint64_t seed, DeepGp* model) {
+  if (architecture.hidden.empty()) return;  // nothing between two layers
+  model->propagation = architecture.propagation;
+  if (architecture.propagation == Propagation::kSamples) model->samples = architecture.paths;
+  if (architecture.propagation == Propagation::kPoints) {
+    RandomStream stream(seed, 4);
+    model->points = stream.NormalMatrix(architecture.paths, model->num_hidden_units());
+    for (Index s = 1; s < architecture.paths; s += 2)
+      model->points.row(s) = -model->points.row(s - 1);
+    model->point_weights =
+        Vector::Constant(architecture.paths, 1.0 / static_cast<double>(architecture.paths));
+  }
+}
+
 }  // namespace
 
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
@@ -72,12 +87,14 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
   for (const Index width : architecture.hidden)
     Require(width >= 1, "hidden width", "at least 1", width);
   for (const Index M : architecture.inducing) Require(M >= 1, "inducing points", "at least 1", M);
+  Require(architecture.paths >= 1, "paths", "at least 1", architecture.paths);
   FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
   RandomStream stream(options.seed, 1);
   const bool paper = options.start == Start::kPaper;
   const Matrix raw = SampleRows(x, options.sample_rows, &stream);
 
   DeepGp model;
+  model.full_covariance = architecture.full_covariance;
   model.likelihood = MakeLikelihood(architecture.likelihood);
   model.likelihood_parameters = model.likelihood->InitialParameters(outputs);
   model.likelihood_parameters.setConstant(options.output_noise);
@@ -138,6 +155,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     }
     model.layers.push_back(std::move(layer));
   }
+  StartPaths(architecture, options.seed, &model);
   return model;
 }
 

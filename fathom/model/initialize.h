@@ -27,7 +27,10 @@ struct Architecture {
   bool linear_mean = false;  // hidden layers have a fixed linear mean (principal components)
   bool skip_links = false;   // raw inputs beside the hidden units in layers above the first
   bool shared = false;       // the functions of a layer share kernel parameters and pseudo-inputs
-  bool site_form = false;    // posterior in the site form instead of the whitened one
+  bool full_covariance = false;  // hidden units of a row are one joint Gaussian
+  bool site_form = false;        // posterior in the site form instead of the whitened one
+  Propagation propagation = Propagation::kMoments;
+  Index paths = 16;  // per row, where hidden units are sampled or pass through points
 };
 
 struct InitializeOptions {

@@ -7,16 +7,6 @@ namespace fathom {
 
 namespace {
 
-// L^-1 of K with its diagonal raised; the jitter that did it.
-double FactorGram(const Matrix& K, double jitter, Matrix* scratch, Matrix* L_inverse) {
-  for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
-    *scratch = K;
-    AddJitter(tried, scratch);
-    if (CholeskyWithInverse(scratch, L_inverse)) return tried;
-  }
-  throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
-}
-
 Conditioned PhiOnly(Index M, double d_phi) {
   Conditioned d;
   d.SetZero(M);
@@ -25,7 +15,8 @@ Conditioned PhiOnly(Index M, double d_phi) {
 }
 
 void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, PreparedGp* out) {
-  out->jitter = FactorGram(out->K, jitter, &out->whitened.scratch1, &out->L_inverse);
+  out->jitter =
+      FactorGram(out->K, jitter, &out->whitened.scratch1, &out->whitened.scratch2, &out->L_inverse);
   Condition(q, out->L_inverse, cavity.scale(), &out->whitened, &out->cavity);
   out->energy = cavity.alpha == 0 ? NegativeKl(q) : FactorEnergy(q, out->whitened);
 }
@@ -46,13 +37,12 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared,
   if (cavity.alpha == 0) {
     NegativeKlBackward(q, d_q);
   } else {
-    FactorEnergyBackward(q, prepared->whitened, d_q);
+    FactorEnergyBackward(q, &prepared->whitened, d_q);
   }
   ConditionBackward(q, prepared->L_inverse, prepared->d_cavity, &prepared->whitened, d_q,
                     &prepared->dK);
-  CholeskyBackwardInPlace(prepared->L_inverse, &prepared->dK, &prepared->whitened.scratch1);
-  // AddJitter backward: every diagonal element raised all of them.
-  prepared->dK.diagonal().array() += prepared->jitter * prepared->dK.diagonal().mean();
+  FactorGramBackward(prepared->L_inverse, prepared->jitter, &prepared->dK,
+                     &prepared->whitened.scratch1);
 }
 
 void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Sites* d_q) {
@@ -75,6 +65,22 @@ void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Si
 
 void AddJitter(double jitter, Matrix* K) { K->diagonal().array() += jitter * K->diagonal().mean(); }
 
+double FactorGram(const Matrix& K, double jitter, Matrix* L, Matrix* scratch, Matrix* L_inverse) {
+  for (double tried = jitter; tried <= 1e-2; tried = tried > 0 ? 10 * tried : 1e-10) {
+    *L = K;
+    AddJitter(tried, L);
+    if (CholeskyWithInverse(L, L_inverse, scratch)) return tried;
+  }
+  throw NumericalError("a kernel matrix is not positive definite, even with jitter 1e-2");
+}
+
+void FactorGramBackward(const Matrix& L_inverse, double jitter, Matrix* phi_argument,
+                        Matrix* scratch) {
+  CholeskyBackwardInPlace(L_inverse, phi_argument, scratch);
+  // AddJitter backward: every diagonal element raised all of them.
+  phi_argument->diagonal().array() += jitter * phi_argument->diagonal().mean();
+}
+
 void SparseGp::SetZero() {
   theta.setZero();
   Z.setZero();
@@ -88,7 +94,7 @@ void SparseGp::SetZero() {
 }
 
 void Prepare(const SparseGp& gp, const Cavity& cavity, double jitter, PreparedGp* out) {
-  gp.kernel->Gram(gp.theta, gp.Z, &out->K);
+  gp.kernel->Gram(gp.theta, gp.Z, &out->K, &out->kernel_scratch);
   std::visit([&](const auto& q) { PrepareForm(q, cavity, jitter, out); }, gp.posterior);
 }
 
@@ -100,7 +106,8 @@ void PrepareBackward(const SparseGp& gp, const Cavity& cavity, PreparedGp* prepa
         BackwardForm(q, cavity, prepared, &std::get<Form>(d_gp->posterior));
       },
       gp.posterior);
-  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, &d_gp->theta, &d_gp->Z);
+  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, &d_gp->theta, &d_gp->Z,
+                          &prepared->kernel_scratch);
 }
 
 Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {

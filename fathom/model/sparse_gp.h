@@ -42,6 +42,12 @@ inline constexpr double kJitter = 1e-6;
 // at z = 0, where a share of the element itself would not help.
 void AddJitter(double jitter, Matrix* K);
 
+// L and L^-1 of K with its diagonal raised; returns the jitter that did it. Throws NumericalError.
+double FactorGram(const Matrix& K, double jitter, Matrix* L, Matrix* scratch, Matrix* L_inverse);
+// From L' dF/dL (see CholeskyBackward), consumed, to dF/dK in its place.
+void FactorGramBackward(const Matrix& L_inverse, double jitter, Matrix* phi_argument,
+                        Matrix* scratch);
+
 // One GP made ready for a step, and the tape of how. O(M^3).
 struct PreparedGp {
   Matrix K;
@@ -59,6 +65,7 @@ struct PreparedGp {
 
   Conditioned d_cavity;  // for the backward pass: what came back from the rows
   Matrix dK;
+  AlignedBuffer kernel_scratch;
 };
 
 // `jitter` is the first one tried. Throws NumericalError if the numbers are not finite.

@@ -30,6 +30,8 @@ struct WhitenedTape {
   Vector m;  // cavity mean of v
   Matrix V;  // cavity covariance of v
   Matrix Q;  // Delta W^-1
+  // Of the backward pass, kept so that a step allocates nothing.
+  Vector dm, shrunk_dm, Q_mu, Q_dm;
   Matrix scratch1, scratch2, scratch3;
 };
 
@@ -46,7 +48,7 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
 //   log|Delta| - k/2 log|W| - 1/2 m'mu                                            [whitened-energy]
 // The backward pass comes before ConditionBackward, which consumes the tape.
 double FactorEnergy(const Whitened& whitened, const WhitenedTape& tape);
-void FactorEnergyBackward(const Whitened& whitened, const WhitenedTape& tape, Whitened* d_whitened);
+void FactorEnergyBackward(const Whitened& whitened, WhitenedTape* tape, Whitened* d_whitened);
 
 // -KL(q || prior), the limit of the energy's factor terms for alpha -> 0.            [whitened-kl]
 double NegativeKl(const Whitened& whitened);

@@ -162,7 +162,7 @@ TEST(Whitened, FactorEnergyBackward) {
           WhitenedTape tape;
           Conditioned out;
           Condition(q, Matrix::Identity(4, 4), beta, &tape, &out);
-          FactorEnergyBackward(q, tape, d_q);
+          FactorEnergyBackward(q, &tape, d_q);
         });
   }
 }

@@ -22,7 +22,7 @@ class Batches {
   Batches(Index rows, const MinimizeOptions& options)
       : rows_(rows), size_(std::min(rows, options.batch_size)), seed_(options.seed) {}
 
-  std::span<const Index> At(Index step) {
+  Batch At(Index step) {
     const Index per_epoch = StepsPerEpoch(rows_, size_);
     const Index epoch = step / per_epoch;
     if (epoch != epoch_) {
@@ -30,12 +30,13 @@ class Batches {
         order_.resize(rows_);
         std::iota(order_.begin(), order_.end(), Index{0});
       } else {
-        order_ =
-            RandomStream(seed_, kStreams + static_cast<std::uint64_t>(epoch)).Permutation(rows_);
+        RandomStream stream(seed_, kStreams + static_cast<std::uint64_t>(epoch));
+        stream.Permutation(rows_, &order_);
       }
       epoch_ = epoch;
     }
-    return std::span<const Index>(order_).subspan((step % per_epoch) * size_, size_);
+    const auto rows = std::span<const Index>(order_).subspan((step % per_epoch) * size_, size_);
+    return {rows, static_cast<std::uint64_t>(step)};
   }
 
  private:

@@ -20,10 +20,10 @@ class Quadratic : public Objective {
 
   Index num_parameters() const override { return targets_.cols(); }
   Index num_rows() const override { return targets_.rows(); }
-  bool Evaluate(const Vector& parameters, std::span<const Index> batch, double* value,
-                Vector* gradient, std::string* reason) const override {
+  bool Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
+                std::string* reason) const override {
     ++calls;
-    batches.emplace_back(batch.begin(), batch.end());
+    batches.emplace_back(batch.rows.begin(), batch.rows.end());
     points.push_back(parameters);
     if (fails && fails(calls, parameters)) {
       *reason = "the hook says no";
@@ -31,10 +31,10 @@ class Quadratic : public Objective {
     }
     *value = 0;
     gradient->setZero(parameters.size());
-    for (const Index n : batch) {
+    for (const Index n : batch.rows) {
       const Vector miss = parameters - targets_.row(n).transpose();
-      *value += 0.5 * miss.squaredNorm() / static_cast<double>(batch.size());
-      *gradient += miss / static_cast<double>(batch.size());
+      *value += 0.5 * miss.squaredNorm() / static_cast<double>(batch.rows.size());
+      *gradient += miss / static_cast<double>(batch.rows.size());
     }
     return true;
   }

@@ -2,21 +2,34 @@
 #ifndef FATHOM_OPTIMIZE_OBJECTIVE_H_
 #define FATHOM_OPTIMIZE_OBJECTIVE_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fathom/base/types.h"
 
 namespace fathom {
+
+// The rows that a value is estimated from.
+struct Batch {
+  Batch(std::span<const Index> batch_rows, std::uint64_t draw_number = 0)  // NOLINT: implicit
+      : rows(batch_rows), draw(draw_number) {}
+  Batch(const std::vector<Index>& batch_rows) : rows(batch_rows) {}  // NOLINT: implicit
+
+  std::span<const Index> rows;
+  // Which random numbers an objective that samples takes: equal draws give equal values.
+  std::uint64_t draw = 0;
+};
 
 class Objective {
  public:
   virtual ~Objective() = default;
   virtual Index num_parameters() const = 0;
   virtual Index num_rows() const = 0;
-  // The value to be made small, estimated from the rows `batch`, and its exact gradient (may be
+  // The value to be made small, estimated from the batch, and its exact gradient (may be
   // null). False, with a reason, if they could not be computed as finite numbers.
-  virtual bool Evaluate(const Vector& parameters, std::span<const Index> batch, double* value,
+  virtual bool Evaluate(const Vector& parameters, const Batch& batch, double* value,
                         Vector* gradient, std::string* reason) const = 0;
 };
 

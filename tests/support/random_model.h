@@ -21,6 +21,7 @@ struct RandomModelOptions {
   bool skip = false;
   bool shared = false;
   bool linear_mean = false;  // of the hidden layers
+  Propagation propagation = Propagation::kMoments;
 };
 
 inline Vector RandomVector(Index size, RandomStream* stream) {
@@ -86,6 +87,13 @@ inline DeepGp RandomModel(const RandomModelOptions& options, RandomStream* strea
     below = width;
   }
   SpreadShared(&model);
+  constexpr Index kPaths = 3;
+  model.propagation = options.propagation;
+  if (options.propagation == Propagation::kSamples) model.samples = kPaths;
+  if (options.propagation == Propagation::kPoints) {
+    model.points = stream->NormalMatrix(kPaths, model.num_hidden_units());
+    model.point_weights = RandomPositive(kPaths, 0.5, stream);
+  }
   return model;
 }
 

@@ -1,0 +1,169 @@
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/common.h"
+#include "cli/data_options.h"
+#include "cli/recipe_options.h"
+#include "cli/score_lines.h"
+#include "fathom/base/error.h"
+#include "fathom/data/atomic_file.h"
+#include "fathom/data/csv.h"
+#include "fathom/fit/cross_validate.h"
+#include "fathom/fit/json_value.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExample =
+    "Examples:\n"
+    "  fathom cv train.csv --target price\n"
+    "  fathom cv train.csv --target price --folds 10 --group patient        rows of one patient "
+    "stay "
+    "together\n"
+    "  fathom cv train.csv --target price --fold-column split -o held_out.csv\n\n"
+    "Fits the recipe once per fold to the rows of the other folds and scores the rows of the fold. "
+    "Prints the mean\nof each score over the folds and its standard error. All options of 'fathom "
+    "fit' that shape a model can be\ngiven. Folds run side by side; the result does not depend on "
+    "--threads.";
+
+struct CvOptions {
+  DataOptions data;
+  RecipeOptions recipe;
+  Index folds = 5;
+  std::string group, fold_column, output;
+  bool json = false;
+};
+
+// Removes an input column from the dataset; its values.
+Vector TakeInput(const std::string& name, Dataset* dataset) {
+  const Index place = FindColumn(dataset->source, dataset->input_names, name);
+  const Vector values = dataset->inputs.mean.col(place);
+  std::vector<Index> rest;
+  for (Index c = 0; c < dataset->inputs.cols(); ++c) {
+    if (c != place) rest.push_back(c);
+  }
+  if (rest.empty()) ThrowError(dataset->source, ": no input columns are left to predict from");
+  dataset->inputs = Moments(Matrix(dataset->inputs.mean(Eigen::all, rest)),
+                            Matrix(dataset->inputs.var(Eigen::all, rest)));
+  dataset->input_names.erase(dataset->input_names.begin() + place);
+  return values;
+}
+
+std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, Dataset* dataset) {
+  RandomStream stream(seed);
+  try {
+    if (!options.fold_column.empty()) return GivenFolds(TakeInput(options.fold_column, dataset));
+    if (!options.group.empty())
+      return GroupedFolds(TakeInput(options.group, dataset), options.folds, &stream);
+    return KFold(dataset->rows(), options.folds, &stream);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (text.starts_with(dataset->source)) throw;
+    ThrowError(dataset->source, ": ", text);
+  }
+}
+
+std::string HumanScores(const CrossValidation& result) {
+  const std::vector<ScoreLine> errors = ScoreLines(result.standard_error);
+  std::string text;
+  char buffer[200];
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const ScoreLine mean = ScoreLines(result.mean)[i];
+    std::snprintf(buffer, sizeof(buffer), "%-20s %12s +- %-12s %s\n", mean.key,
+                  Short(mean.value).c_str(), Short(errors[i].value).c_str(), mean.meaning);
+    text += buffer;
+  }
+  std::snprintf(buffer, sizeof(buffer), "%-20s %12lld    in %zu folds\n", "rows",
+                static_cast<long long>(result.mean.rows), result.folds.size());
+  return text + buffer;
+}
+
+nlohmann::ordered_json JsonScores(const Scores& scores) {
+  nlohmann::ordered_json json;
+  for (const ScoreLine& line : ScoreLines(scores)) json[line.key] = ToJson(line.value);
+  return json;
+}
+
+std::string JsonReport(const CrossValidation& result) {
+  nlohmann::ordered_json json = {{"rows", result.mean.rows},
+                                 {"mean", JsonScores(result.mean)},
+                                 {"standard_error", JsonScores(result.standard_error)},
+                                 {"folds", nlohmann::ordered_json::array()}};
+  for (const Scores& fold : result.folds) {
+    nlohmann::ordered_json scores = JsonScores(fold);
+    scores["rows"] = fold.rows;
+    json["folds"].push_back(std::move(scores));
+  }
+  return json.dump(2) + "\n";
+}
+
+// One line per row with a target: its number among those, its fold, and for each target what was
+// predicted and what is true.
+void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossValidation& result) {
+  std::vector<std::string> columns = {"row", "fold"};
+  for (const std::string& target : dataset.target_names) {
+    const std::string prefix = dataset.target_names.size() == 1 ? "" : target + "_";
+    for (const char* part : {"mean", "std", "target"}) columns.push_back(prefix + part);
+  }
+  const Matrix mean = result.out_of_fold.Mean();
+  const Matrix std = result.out_of_fold.Variance().cwiseSqrt();
+  Matrix values(dataset.rows(), static_cast<Index>(columns.size()));
+  for (Index n = 0; n < dataset.rows(); ++n) {
+    values(n, 0) = static_cast<double>(n + 1);
+    values(n, 1) = static_cast<double>(result.fold_of_row[static_cast<std::size_t>(n)] + 1);
+    for (Index d = 0; d < mean.cols(); ++d)
+      values.row(n).segment(2 + 3 * d, 3) << mean(n, d), std(n, d), dataset.targets(n, d);
+  }
+  std::ostringstream text;
+  WriteCsv(text, columns, values);
+  const std::string content = text.str();
+  const std::string_view whole = content;
+  WriteFileAtomically(path, {&whole, 1});
+}
+
+int RunCv(const CLI::App& app, CvOptions* options) {
+  const Recipe recipe = FinishRecipe(app, &options->recipe);
+  if (!options->output.empty()) CheckOutput(options->output, {options->data.table});
+  Dataset dataset = ReadData(options->data, recipe.threads);
+  const std::vector<Split> splits = MakeSplits(*options, recipe.seed, &dataset);
+  const CrossValidation result = CrossValidate(dataset, recipe, splits);
+  if (!options->output.empty()) SaveOutOfFold(options->output, dataset, result);
+  WriteOut(options->json ? JsonReport(result) : HumanScores(result));
+  return kGood;
+}
+
+}  // namespace
+
+Command AddCv(CLI::App* program) {
+  CLI::App* app = program->add_subcommand("cv", "Cross-validate a recipe on a table");
+  app->footer(kExample);
+  const auto options = std::make_shared<CvOptions>();
+  app->add_option("TRAIN.csv", options->data.table, "Table to learn from; - is standard input")
+      ->required()
+      ->type_name("");
+  AddDataOptions(app, &options->data);
+  CLI::Option* folds = app->add_option("--folds", options->folds, "Number of folds")
+                           ->check(InRange(2, 1'000'000))
+                           ->type_name("K")
+                           ->capture_default_str();
+  CLI::Option* group =
+      app->add_option("--group", options->group,
+                      "Column of numbers; rows with the same one stay in one fold. No input then")
+          ->type_name("NAME");
+  app->add_option("--fold-column", options->fold_column,
+                  "Column of numbers that says which fold each row is in. No input then")
+      ->excludes(folds)
+      ->excludes(group)
+      ->type_name("NAME");
+  app->add_option("-o,--output", options->output,
+                  "File for the prediction of each row by the model that has not seen it")
+      ->type_name("FILE");
+  app->add_flag("--json", options->json, "Print all scores as one JSON object");
+  AddRecipeOptions(app, &options->recipe);
+  return {app, [app, options] { return RunCv(*app, options.get()); }};
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+#include "cli/common.h"
+#include "cli/report.h"
+#include "cli/toml.h"
+#include "fathom/base/error.h"
+#include "fathom/fit/describe.h"
+#include "fathom/fit/json_value.h"
+#include "fathom/fit/recipe_json.h"
+
+namespace fathom::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kExample =
+    "Examples:\n"
+    "  fathom inspect price.fathom                    layers, relevance of the inputs, training\n"
+    "  fathom inspect price.fathom --json | jq .inputs\n"
+    "  fathom inspect price.fathom --config > run.toml && fathom fit --config run.toml\n\n"
+    "The lengthscale of an input is the distance, in the units of the file, over which the most "
+    "sensitive function\nof the first layer changes. Its relevance is how strongly the target "
+    "depends on it, per standard deviation of\nthe input and relative to the most relevant one.";
+
+struct InspectOptions {
+  std::string file;
+  bool json = false, config = false;
+};
+
+// A number of this many columns; "-" where there is none.
+std::string Cell(double value) { return std::isfinite(value) && value != 0 ? Short(value) : "-"; }
+
+std::string Range(const Eigen::Ref<const Vector>& values) {
+  if (values.size() == 0) return "-";
+  const std::string low = Cell(values.minCoeff());
+  const std::string high = Cell(values.maxCoeff());
+  return low == high ? low : low + " .. " + high;
+}
+
+// Rows of text under a header, columns aligned; the first one and the last one to the left.
+std::string Align(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string pad(width[c] - row[c].size(), ' ');
+      const bool left = c == 0 || c + 1 == row.size();
+      line += (c == 0 ? "" : "  ") + (left ? row[c] + pad : pad + row[c]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string RelevanceTable(const Model& model) {
+  const Relevance relevance = FindRelevance(model);
+  const Vector largest = relevance.share.colwise().maxCoeff();
+  std::vector<Index> order(static_cast<std::size_t>(largest.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return largest[a] > largest[b]; });
+  std::vector<std::vector<std::string>> rows = {{"input", "lengthscale"}};
+  const bool one = model.target_names.size() == 1;
+  for (const std::string& target : model.target_names)
+    rows[0].push_back(one ? "relevance" : "relevance to " + target);
+  rows[0].emplace_back("");
+  for (const Index c : order) {
+    std::vector<std::string> row = {model.input_names[static_cast<std::size_t>(c)],
+                                    Cell(relevance.lengthscale[c])};
+    for (Index t = 0; t < relevance.share.rows(); ++t) {
+      char share[16];
+      std::snprintf(share, sizeof(share), "%.3f", relevance.share(t, c));
+      row.emplace_back(share);
+    }
+    row.emplace_back(static_cast<std::size_t>(std::lround(20 * largest[c])), '#');
+    rows.push_back(std::move(row));
+  }
+  return Align(rows);
+}
+
+std::string LayerTable(const DeepGp& network) {
+  std::vector<std::vector<std::string>> rows = {
+      {"layer", "inputs", "functions", "pseudo-points", "kernel", "noise std", "lengthscales"}};
+  for (Index l = 0; l < network.num_layers(); ++l) {
+    const GpLayer& layer = network.layers[l];
+    const Matrix lengthscales = Lengthscales(layer);
+    rows.push_back({std::to_string(l + 1), std::to_string(layer.inputs()),
+                    std::to_string(layer.outputs()), std::to_string(layer.gps[0].num_inducing()),
+                    layer.gps[0].kernel->Name(), Range(layer.noise_variance.cwiseSqrt()),
+                    Range(lengthscales.reshaped())});
+  }
+  return Align(rows);
+}
+
+// Every field of the recipe on a line of its own, by its dotted name.
+void AppendFields(const nlohmann::json& json, const std::string& prefix, std::string* text) {
+  if (!json.is_object()) {
+    *text += "  " + prefix + " = " + json.dump() + "\n";
+    return;
+  }
+  for (const auto& [key, value] : json.items())
+    AppendFields(value, prefix.empty() ? key : prefix + "." + key, text);
+}
+
+std::string HumanModel(const InspectOptions& options, const Model& model) {
+  std::ostringstream text;
+  text << HumanReport(options.file, {}, model);
+  text << "\n" << RelevanceTable(model);
+  text << "\n" << LayerTable(model.network) << "(in units of standardised columns)\n";
+  std::string recipe = "\nrecipe\n";
+  AppendFields(RecipeToJson(model.recipe), "", &recipe);
+  return text.str() + recipe;
+}
+
+template <typename Derived>
+Json Numbers(const Eigen::MatrixBase<Derived>& values) {
+  Json list = Json::array();
+  for (const double value : values.reshaped()) list.push_back(Json(ToJson(value)));
+  return list;
+}
+
+Json JsonLayer(const GpLayer& layer) {
+  Json functions = Json::array();
+  const Matrix lengthscales = Lengthscales(layer);
+  for (Index d = 0; d < layer.outputs(); ++d) {
+    const SparseGp& gp = layer.gps[d];
+    Json parameters = Json::object();
+    Index place = 0;
+    for (const Kernel::Block& block : gp.kernel->Blocks(gp.input_dim())) {
+      parameters[block.name] = Numbers(gp.theta.segment(place, block.size));
+      place += block.size;
+    }
+    functions.push_back(Json{{"kernel", gp.kernel->Name()},
+                             {"pseudo_points", gp.num_inducing()},
+                             {"lengthscales", Numbers(lengthscales.row(d))},
+                             {"kernel_parameters", parameters}});
+  }
+  return {{"inputs", layer.inputs()},
+          {"skip_links", layer.skip},
+          {"shared", layer.shared},
+          {"noise_std", Numbers(layer.noise_variance.cwiseSqrt())},
+          {"functions", functions}};
+}
+
+std::string JsonModel(const InspectOptions& options, const Model& model) {
+  const Relevance relevance = FindRelevance(model);
+  Json json = {{"kind", "model"}};
+  json.update(JsonReport(options.file, {}, model));
+  json["inputs"] = Json::array();
+  for (std::size_t c = 0; c < model.input_names.size(); ++c) {
+    const auto column = static_cast<Index>(c);
+    Json shares = Json::object();
+    for (std::size_t t = 0; t < model.target_names.size(); ++t)
+      shares[model.target_names[t]] = ToJson(relevance.share(static_cast<Index>(t), column));
+    json["inputs"].push_back(Json{{"name", model.input_names[c]},
+                                  {"mean", ToJson(model.input_scaler.mean[column])},
+                                  {"std", ToJson(model.input_scaler.scale[column])},
+                                  {"lengthscale", ToJson(relevance.lengthscale[column])},
+                                  {"relevance", shares}});
+  }
+  json["layers"] = Json::array();
+  for (const GpLayer& layer : model.network.layers) json["layers"].push_back(JsonLayer(layer));
+  json["recipe"] = RecipeToJson(model.recipe);
+  json["settings"] = ToJson(model.data.settings);
+  return json.dump(2) + "\n";
+}
+
+std::string SettingsOf(const InspectOptions& options, const Model& model) {
+  if (model.data.settings.empty())
+    ThrowError(options.file, ": was not made by 'fathom fit'; --json shows its recipe");
+  std::string text = "# fathom fit --config FILE fits " + options.file + " again.\n";
+  for (const auto& [name, values] : model.data.settings) text += TomlLine(name, values);
+  return text;
+}
+
+int RunInspect(const InspectOptions& options) {
+  const Model model = LoadModel(options.file);
+  if (options.config) {
+    WriteOut(SettingsOf(options, model));
+  } else {
+    WriteOut(options.json ? JsonModel(options, model) : HumanModel(options, model));
+  }
+  return kGood;
+}
+
+}  // namespace
+
+Command AddInspect(CLI::App* program) {
+  CLI::App* app = program->add_subcommand("inspect", "Show what a model has learnt and how");
+  app->footer(kExample);
+  const auto options = std::make_shared<InspectOptions>();
+  app->add_option("FILE", options->file, "Model that 'fathom fit' has written")
+      ->required()
+      ->type_name("");
+  app->add_flag("--config", options->config,
+                "Print the options of the fit as a file for 'fathom fit --config'");
+  app->add_flag("--json", options->json, "Print everything as one JSON object");
+  return {app, [options] { return RunInspect(*options); }};
+}
+
+}  // namespace fathom::cli

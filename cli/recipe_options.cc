@@ -1,0 +1,88 @@
+#include "cli/recipe_options.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "fathom/fit/json_value.h"
+
+namespace fathom::cli {
+
+void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
+  Recipe& recipe = options->recipe;
+  Architecture& architecture = recipe.architecture;
+  MinimizeOptions& optimizer = recipe.optimizer;
+  options->hidden = JoinCounts(architecture.hidden);
+  options->inducing = JoinCounts(architecture.inducing);
+  options->start = ToJson(recipe.start.start).get<std::string>();
+  options->propagation = ToJson(architecture.propagation).get<std::string>();
+  options->covariance = architecture.full_covariance ? "full" : "diag";
+  options->inference = ToJson(recipe.inference).get<std::string>();
+  options->form = architecture.site_form ? "sites" : "whitened";
+  const auto add = [app](const char* name, auto* value, const char* type, const char* text) {
+    return app->add_option(name, *value, text)->type_name(type)->capture_default_str();
+  };
+  add("--hidden", &options->hidden, "N[,N]",
+      "Widths of the hidden layers, '2,2' for two of them; 0: none, a plain GP");
+  add("--inducing", &options->inducing, "M[,M]",
+      "Pseudo-points per function; a list gives one number per layer");
+  add("--kernel", &architecture.kernel, "KIND",
+      "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
+  add("--inference", &options->inference, "aep|sep|ep",
+      "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
+      "moments, ep with a factor for each row")
+      ->check(OneOf({"aep", "sep", "ep"}));
+  add("--alpha", &recipe.alpha, "A", "Power of EP: 1 is EP, 0 the variational limit");
+  add("--propagation", &options->propagation, "moments|samples|points",
+      "What passes between layers: a Gaussian, sampled paths, or paths through learnt points; the "
+      "last two give mixtures as predictions")
+      ->check(OneOf({"moments", "samples", "points"}));
+  add("--paths", &architecture.paths, "S", "Paths per row with --propagation samples or points");
+  app->add_flag("--mixture,!--no-mixture", recipe.mixture,
+                "Paths are mixed with power 1, and --alpha acts inside each; without it, alpha in "
+                "both places");
+  add("--covariance", &options->covariance, "diag|full",
+      "Whether the hidden units of a row are propagated as independent or as one joint Gaussian")
+      ->check(OneOf({"diag", "full"}));
+  AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
+  AddThreads(app, &recipe.threads);
+  add("--steps", &optimizer.steps, "N",
+      "Most steps of the optimiser; 0: by the size of the table, or what fits --time-budget");
+  add("--time-budget", &options->time_budget, "TIME", "Make the best of this time: 90s, 5m or 1h");
+  add("--batch", &optimizer.batch_size, "ROWS", "Rows per step");
+  add("--learning-rate", &optimizer.learning_rate, "R", "Step size of Adam, at its largest");
+  add("--warm-up", &optimizer.warm_up, "N", "Steps in which the learning rate grows to it");
+  add("--patience", &optimizer.patience, "N",
+      "End when the energy has not improved for so many steps; 0: never");
+  add("--noise-floor", &recipe.noise_floor, "V",
+      "Least noise variance, of targets scaled to variance 1");
+  app->add_flag("--linear-mean,!--no-linear-mean", architecture.linear_mean,
+                "Hidden layers start from a linear function of their inputs");
+  app->add_flag("--skip-links,!--no-skip-links", architecture.skip_links,
+                "Upper layers see the inputs too");
+  app->add_flag("--shared,!--no-shared", architecture.shared,
+                "The functions of a layer share kernel and pseudo-inputs");
+  add("--start", &options->start, "principal|paper", "Starting point of the training")
+      ->check(OneOf({"principal", "paper"}));
+  add("--form", &options->form, "whitened|sites",
+      "How the posterior is written while it is optimised; 'sites' implies --start paper")
+      ->check(OneOf({"whitened", "sites"}));
+}
+
+Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
+  Recipe& recipe = options->recipe;
+  recipe.architecture.hidden = ParseCounts("--hidden", options->hidden);
+  if (recipe.architecture.hidden == std::vector<Index>{0}) recipe.architecture.hidden.clear();
+  recipe.architecture.inducing = ParseCounts("--inducing", options->inducing);
+  if (!options->time_budget.empty())
+    recipe.optimizer.time_budget = ParseDuration("--time-budget", options->time_budget);
+  recipe.architecture.full_covariance = options->covariance == "full";
+  recipe.architecture.site_form = options->form == "sites";
+  if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
+  FromJson(options->start, "--start", &recipe.start.start);
+  FromJson(options->propagation, "--propagation", &recipe.architecture.propagation);
+  FromJson(options->inference, "--inference", &recipe.inference);
+  CheckRecipe(recipe);
+  return recipe;
+}
+
+}  // namespace fathom::cli

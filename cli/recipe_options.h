@@ -1,0 +1,28 @@
+// The options that are fields of the recipe, for every command that trains.
+#ifndef FATHOM_CLI_RECIPE_OPTIONS_H_
+#define FATHOM_CLI_RECIPE_OPTIONS_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "fathom/fit/recipe.h"
+
+namespace fathom::cli {
+
+struct RecipeOptions {
+  std::string hidden, inducing, time_budget;
+  std::string start = "principal", form = "whitened", propagation = "moments", inference = "aep";
+  std::string covariance = "diag";
+  Recipe recipe;
+};
+
+// Their defaults are the recipe's.
+void AddRecipeOptions(CLI::App* app, RecipeOptions* options);
+
+// The recipe, with the values that CLI11 could not put there by itself. Throws Error for one that
+// is out of range.
+Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_CLI_RECIPE_OPTIONS_H_

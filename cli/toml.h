@@ -1,0 +1,27 @@
+// The part of TOML that configuration files need: comments, [sections] of one level, and keys whose
+// values are texts, numbers, true, false, or lists of these.
+#ifndef FATHOM_CLI_TOML_H_
+#define FATHOM_CLI_TOML_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::cli {
+
+struct TomlEntry {
+  std::string section;  // empty before the first one
+  std::string key;
+  std::vector<std::string> values;  // one, or those of a list
+  int line = 0;                     // from 1
+};
+
+// Throws Error with `source`, the line and what is wrong there, also for a key that stands twice.
+std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view text);
+
+// 'key = value' lines. A value that is a number or a truth value stands bare, others in quotes.
+std::string TomlLine(const std::string& key, const std::vector<std::string>& values);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_CLI_TOML_H_

@@ -1,0 +1,41 @@
+// The different texts of a column, numbered. Used by the readers only.
+#ifndef FATHOM_DATA_LEVELS_H_
+#define FATHOM_DATA_LEVELS_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "fathom/base/types.h"
+
+namespace fathom::internal {
+
+// Numbers texts in the order in which they come.
+class LevelCodes {
+ public:
+  // The text's number; -1 for a new one if there are already more than Table::kMostLevels.
+  Index Code(std::string_view text);
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  std::unordered_map<std::string, Index, Hash, std::equal_to<>> codes_;
+  std::vector<std::string> texts_;
+};
+
+// One list of levels out of those of several pieces of a file, each with codes of its own.
+// (*places)[piece][code] is where a piece's text stands in the list, -1 if it is not there. Numbers
+// are ordered by value and come before other texts, which are ordered by their bytes.
+std::vector<std::string> MergeLevels(const std::vector<const LevelCodes*>& pieces,
+                                     std::vector<std::vector<Index>>* places);
+
+}  // namespace fathom::internal
+
+#endif  // FATHOM_DATA_LEVELS_H_

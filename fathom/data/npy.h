@@ -1,0 +1,21 @@
+// Reading arrays that NumPy has saved.
+#ifndef FATHOM_DATA_NPY_H_
+#define FATHOM_DATA_NPY_H_
+
+#include <string_view>
+
+#include "fathom/data/file_bytes.h"
+#include "fathom/data/read_table.h"
+
+namespace fathom {
+
+bool IsNpy(std::string_view bytes);
+
+// Reads a little-endian array of numbers with two axes, rows and columns, in C or Fortran order;
+// NaN marks a missing cell. A file without names: see ReadOptions. Throws Error for other arrays,
+// infinite numbers, and a header that does not fit the file to the byte.
+Table ReadNpy(const FileBytes& file, const ReadOptions& options);
+
+}  // namespace fathom
+
+#endif  // FATHOM_DATA_NPY_H_

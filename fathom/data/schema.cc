@@ -1,0 +1,278 @@
+#include "fathom/data/schema.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "fathom/base/error.h"
+#include "fathom/data/text.h"
+
+namespace fathom {
+
+namespace {
+
+constexpr std::size_t kMostCategories = 100;
+
+// 2024-05-31, 31.5.2024, 5/31/24, 20:15 and the like, with or without a time behind it: groups of
+// at most four digits with the same separator between the first three.
+bool LooksLikeDate(std::string_view text) {
+  std::vector<std::size_t> digits;
+  char separator = 0;
+  std::size_t i = 0;
+  while (i < text.size() && digits.size() < 3) {
+    std::size_t count = 0;
+    while (i + count < text.size() && std::isdigit(static_cast<unsigned char>(text[i + count])))
+      ++count;
+    if (count == 0 || count > 4) return false;
+    digits.push_back(count);
+    i += count;
+    if (i == text.size() || digits.size() == 3) break;
+    const char c = text[i++];
+    if ((c != '-' && c != '/' && c != '.' && c != ':') || (separator != 0 && c != separator))
+      return false;
+    separator = c;
+  }
+  const bool ended = i == text.size() || text[i] == ' ' || text[i] == 'T';
+  const bool clock = separator == ':' && digits.size() >= 2 && digits[0] <= 2 && digits[1] == 2;
+  return ended && (clock || digits.size() == 3);
+}
+
+// How to leave column `name` out, as a program's user and a library's caller both understand it.
+std::string Ignoring(const std::string& name) {
+  return "leave it out (--ignore " + (name.find(' ') == std::string::npos ? name : Quoted(name)) +
+         ")";
+}
+
+// The roles of the columns of one table.
+class SchemaMaker {
+ public:
+  SchemaMaker(const Table& table, const Roles& roles, std::vector<Note>* notes)
+      : table_(table), roles_(roles), notes_(*notes), role_(table.columns.size(), nullptr) {}
+
+  Schema Make() {
+    if (table_.values.rows() == 0) ThrowError(table_.source, ": has no rows; add at least one");
+    Schema schema;
+    schema.unnamed_columns = table_.unnamed_columns;
+    for (const std::string& target : roles_.targets)
+      schema.targets.push_back(Assign(target, kTarget));
+    if (!roles_.weights.empty()) schema.weights = Assign(roles_.weights, kWeights);
+    for (const std::string& name : roles_.ignore) {
+      // A reader that was told to leave it out has done so already.
+      if (std::count(table_.columns.begin(), table_.columns.end(), name) > 0)
+        Assign(name, kIgnored);
+    }
+    const std::vector<Index> remaining = RemainingColumns();
+    if (remaining.empty()) {
+      ThrowError(table_.source, ": no input columns are left beside the targets ",
+                 QuotedList(schema.targets), "; add columns to predict from");
+    }
+    const std::vector<Index> kept = DistinctColumns(ColumnsThatVary(remaining));
+    if (kept.empty()) {
+      ThrowError(table_.source, ": the input columns have no two different values, from which",
+                 " something could be learnt; add rows or columns");
+    }
+    for (const Index c : kept) {
+      CheckUsable(c);
+      schema.inputs.push_back({table_.columns[c], table_.LevelsOf(c)});
+    }
+    return schema;
+  }
+
+ private:
+  const std::string& Assign(const std::string& name, const char* role) {
+    const Index c = FindColumn(table_, name);
+    const std::string& column = table_.columns[c];
+    if (role_[c] == role) {
+      ThrowError(table_.source, ": column ", Quoted(column), " is named as ", role,
+                 " twice; name it once");
+    }
+    if (role_[c] != nullptr) {
+      ThrowError(table_.source, ": column ", Quoted(column), " is named as ", role_[c], " and as ",
+                 role, "; give it one of the two");
+    }
+    if (!table_.LevelsOf(c).empty() && role != kIgnored) {
+      ThrowError(table_.source, ": column ", Quoted(column), " is ", role,
+                 " but holds text such as ", Quoted(table_.LevelsOf(c).front()),
+                 "; replace it by numbers");
+    }
+    role_[c] = role;
+    return column;
+  }
+
+  std::vector<Index> RemainingColumns() const {
+    std::vector<Index> columns;
+    for (std::size_t c = 0; c < role_.size(); ++c) {
+      if (role_[c] == nullptr) columns.push_back(static_cast<Index>(c));
+    }
+    return columns;
+  }
+
+  void AddNote(const char* kind, const std::vector<std::string>& names, const char* what) {
+    if (names.empty()) return;
+    notes_.push_back({kind, static_cast<Index>(names.size()),
+                      table_.source + ": left out " + (names.size() == 1 ? "column " : "columns ") +
+                          QuotedList(names) + ": " + what});
+  }
+
+  std::vector<Index> ColumnsThatVary(const std::vector<Index>& columns) {
+    // One pass over the rows, in the order of memory.
+    std::vector<double> first(columns.size(), std::nan(""));
+    std::vector<char> varies(columns.size(), 0);
+    for (Index n = 0; n < table_.values.rows(); ++n) {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const double value = table_.values(n, columns[i]);
+        if (std::isnan(value)) continue;
+        if (std::isnan(first[i])) first[i] = value;
+        varies[i] = varies[i] != 0 || value != first[i] ? 1 : 0;
+      }
+    }
+    std::vector<Index> kept;
+    std::vector<std::string> empty, constant;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& name = table_.columns[columns[i]];
+      if (varies[i]) {
+        kept.push_back(columns[i]);
+      } else {
+        (std::isnan(first[i]) ? empty : constant).push_back(name);
+      }
+    }
+    AddNote("empty_columns", empty, "no cell has a value");
+    AddNote("constant_columns", constant, "the same value in all rows");
+    return kept;
+  }
+
+  bool SameColumn(Index a, Index b) const {
+    if (table_.LevelsOf(a) != table_.LevelsOf(b)) return false;
+    for (Index n = 0; n < table_.values.rows(); ++n) {
+      const double x = table_.values(n, a), y = table_.values(n, b);
+      if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
+    }
+    return true;
+  }
+
+  std::vector<Index> DistinctColumns(const std::vector<Index>& columns) {
+    std::vector<std::uint64_t> hash(columns.size(), 0);
+    for (Index n = 0; n < table_.values.rows(); ++n) {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const double value = table_.values(n, columns[i]);
+        // All NaN are one, and so are the two zeros.
+        const std::uint64_t bits =
+            std::isnan(value) ? 1 : std::bit_cast<std::uint64_t>(value + 0.0);
+        hash[i] = (std::rotl(hash[i], 5) ^ bits) * 0x9E3779B97F4A7C15U;
+      }
+    }
+    std::multimap<std::uint64_t, Index> seen;
+    std::vector<Index> kept;
+    std::vector<std::string> repeats;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto [begin, end] = seen.equal_range(hash[i]);
+      const auto same = std::find_if(
+          begin, end, [&](const auto& entry) { return SameColumn(entry.second, columns[i]); });
+      if (same != end) {
+        repeats.push_back(table_.columns[columns[i]]);
+        continue;
+      }
+      seen.emplace(hash[i], columns[i]);
+      kept.push_back(columns[i]);
+    }
+    AddNote("duplicate_columns", repeats,
+            repeats.size() == 1 ? "it repeats another column" : "they repeat other columns");
+    return kept;
+  }
+
+  // Throws for text columns that make no categories.
+  void CheckUsable(Index c) const {
+    const std::vector<std::string>& levels = table_.LevelsOf(c);
+    if (levels.empty()) return;
+    const std::string& name = table_.columns[c];
+    const std::string place = table_.source + ": column " + Quoted(name) + ": ";
+    if (std::all_of(levels.begin(), levels.end(), LooksLikeDate)) {
+      ThrowError(place, "holds dates or times such as ", Quoted(levels.front()),
+                 "; replace them by numbers (days since a start, month, hour), or ",
+                 Ignoring(name));
+    }
+    const Index rows = table_.values.rows() - table_.values.col(c).array().isNaN().count();
+    if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
+      ThrowError(place, "has a text of its own in nearly every row, such as ",
+                 Quoted(levels.front()),
+                 "; a name or an id says nothing about other rows: ", Ignoring(name));
+    }
+    if (levels.size() > kMostCategories) {
+      const bool more = levels.size() > Table::kMostLevels;
+      ThrowError(place, "has ", more ? "more than " : "", levels.size() - (more ? 1 : 0),
+                 " different texts, such as ", Quoted(levels.front()), "; at most ",
+                 kMostCategories, " can be categories: group them, or ", Ignoring(name));
+    }
+    for (const std::string& level : levels) {
+      if (!IsUtf8(level))
+        ThrowError(place, "text ", Quoted(level), " is not UTF-8; save the file as UTF-8");
+    }
+  }
+
+  // Compared by their addresses.
+  static constexpr const char kTarget[] = "a target";
+  static constexpr const char kWeights[] = "the weights";
+  static constexpr const char kIgnored[] = "a column to ignore";
+  const Table& table_;
+  const Roles& roles_;
+  std::vector<Note>& notes_;
+  std::vector<const char*> role_;  // [columns], null: an input
+};
+
+}  // namespace
+
+Index Schema::width() const {
+  Index total = 0;
+  for (const InputColumn& input : inputs) total += input.width();
+  return total;
+}
+
+std::vector<std::string> Schema::FeatureNames() const {
+  std::vector<std::string> names;
+  for (const InputColumn& input : inputs) {
+    if (input.levels.empty()) names.push_back(input.name);
+    for (std::size_t k = input.levels.size() == 2 ? 1 : 0; k < input.levels.size(); ++k)
+      names.push_back(input.name + "=" + input.levels[k]);
+  }
+  return names;
+}
+
+Schema NumericSchema(const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& targets) {
+  Schema schema;
+  for (const std::string& name : inputs) schema.inputs.push_back({name});
+  schema.targets = targets;
+  return schema;
+}
+
+Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes) {
+  return SchemaMaker(table, roles, notes).Make();
+}
+
+ReadOptions ReadingFor(const Roles& roles, ReadOptions options) {
+  options.ignore = roles.ignore;
+  options.text = roles.categorical;
+  options.numbers = roles.targets;
+  if (!roles.weights.empty()) options.numbers.push_back(roles.weights);
+  return options;
+}
+
+ReadOptions ReadingFor(const Schema& schema, ReadOptions options) {
+  std::vector<std::string> inputs, all;
+  for (const InputColumn& input : schema.inputs) {
+    options.only.push_back({input.name, !input.levels.empty()});
+    inputs.push_back(input.name);
+  }
+  for (const std::string& target : schema.targets) options.only.push_back({target, false});
+  for (Index c = 1; c <= schema.unnamed_columns; ++c)
+    all.push_back(UnnamedColumn(static_cast<std::size_t>(c)));
+  if (!all.empty()) options.names.push_back(all);
+  options.names.push_back(inputs);
+  return options;
+}
+
+}  // namespace fathom

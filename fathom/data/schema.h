@@ -1,0 +1,71 @@
+// What the columns of a table are for: the way from a table to the numbers that a model sees, the
+// same in training and in prediction.
+#ifndef FATHOM_DATA_SCHEMA_H_
+#define FATHOM_DATA_SCHEMA_H_
+
+#include <string>
+#include <vector>
+
+#include "fathom/base/types.h"
+#include "fathom/data/read_table.h"
+#include "fathom/data/table.h"
+
+namespace fathom {
+
+// What a user asks of the columns of a training table, by name or number.
+struct Roles {
+  std::vector<std::string> targets = {};      // to be predicted
+  std::vector<std::string> ignore = {};       // left out
+  std::vector<std::string> categorical = {};  // texts, even where they look like numbers
+  std::string weights = {};                   // how many rows each row counts as; empty: one
+};
+
+// Something about the data that a user should know and that is no error.
+struct Note {
+  std::string kind;  // one word for programs: "constant_columns", "rows_without_target", ...
+  Index count = 0;   // of columns, rows or cells
+  std::string text;  // one line for people
+
+  bool operator==(const Note&) const = default;
+};
+
+struct InputColumn {
+  std::string name;
+  std::vector<std::string> levels = {};  // of a categorical column, in order; empty: numbers
+
+  // The numbers that the model sees for it: one, or an indicator (0 or 1) per level; two levels
+  // need but one indicator, of the second.
+  Index width() const { return levels.size() <= 2 ? 1 : static_cast<Index>(levels.size()); }
+  bool operator==(const InputColumn&) const = default;
+};
+
+struct Schema {
+  std::vector<InputColumn> inputs;   // in the order in which the model sees them
+  std::vector<std::string> targets;  // in the order of the model's outputs
+  std::string weights;               // the column of weights in training; empty: none
+  Index unnamed_columns = 0;         // columns of the training file, if it had no names
+
+  Index width() const;                            // numbers that the model sees per row
+  std::vector<std::string> FeatureNames() const;  // [width]: 'age', 'colour=red', 'colour=blue'
+
+  bool operator==(const Schema&) const = default;
+};
+
+// A schema of plain numbers, for data that come from no file.
+Schema NumericSchema(const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& targets);
+
+// Decides from the training table what every column is for. Columns that cannot help are left out
+// with a note: those that never vary, that are empty, or that repeat another one. Throws Error with
+// advice for columns that a model cannot use as they are: dates, texts with more than 100 levels or
+// nearly as many as rows, targets or weights that are text; and for columns that are not there or
+// named in two roles.
+Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes);
+
+// How a training table is to be read for these roles, and a table for prediction by a schema.
+ReadOptions ReadingFor(const Roles& roles, ReadOptions options);
+ReadOptions ReadingFor(const Schema& schema, ReadOptions options);
+
+}  // namespace fathom
+
+#endif  // FATHOM_DATA_SCHEMA_H_

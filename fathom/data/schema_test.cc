@@ -1,0 +1,116 @@
+#include "fathom/data/schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "fathom/data/test_folder.h"
+
+namespace fathom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Table Parse(const std::string& text, const ReadOptions& options = {}) {
+  const TestFolder folder;
+  Table table = ReadTable(folder.Write("t.csv", text), options);
+  table.source = "t.csv";
+  return table;
+}
+
+Schema Make(const std::string& text, const Roles& roles, std::vector<Note>* notes) {
+  return MakeSchema(Parse(text, ReadingFor(roles, {})), roles, notes);
+}
+
+std::string Fault(const std::string& text, const Roles& roles = {.targets = {"y"}}) {
+  return ErrorOf([&] {
+    std::vector<Note> notes;
+    Make(text, roles, &notes);
+  });
+}
+
+TEST(Schema, FindsKindsAndNamesOfInputs) {
+  std::vector<Note> notes;
+  const Schema schema = Make("a,colour,code,w,y\n1,red,1,1,5\n2,blue,2,1,6\n3,green,1,2,7\n",
+                             {.targets = {"y"}, .categorical = {"code"}, .weights = "w"}, &notes);
+  EXPECT_TRUE(notes.empty());
+  EXPECT_THAT(schema.FeatureNames(),
+              ElementsAre("a", "colour=blue", "colour=green", "colour=red", "code=2"));
+  EXPECT_EQ(schema.width(), 5);
+  EXPECT_EQ(schema.weights, "w");
+  EXPECT_EQ(schema.unnamed_columns, 0);
+}
+
+TEST(Schema, LeavesOutColumnsThatCannotHelp) {
+  std::vector<Note> notes;
+  const Schema schema =
+      Make("a,same,none,again,text,text again,y\n1,7,,1,p,p,5\n2,7,NA,2,q,q,6\n,,,,,,7\n",
+           {.targets = {"y"}}, &notes);
+  EXPECT_THAT(schema.FeatureNames(), ElementsAre("a", "text=q"));
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(notes[0].text, "t.csv: left out column 'none': no cell has a value");
+  EXPECT_EQ(notes[1].text, "t.csv: left out column 'same': the same value in all rows");
+  EXPECT_EQ(notes[2].text,
+            "t.csv: left out columns 'again', 'text again': they repeat other columns");
+  EXPECT_EQ(notes[2].kind, "duplicate_columns");
+  EXPECT_EQ(notes[2].count, 2);
+}
+
+TEST(Schema, RefusesDatesWithAdvice) {
+  for (const std::string date : {"2024-05-31", "31.5.2024", "5/31/24", "20:15", "20:15:30",
+                                 "2024-05-31 20:15:00", "2024-05-31T20:15:00Z"}) {
+    EXPECT_THAT(Fault("when,y\n" + date + ",5\n2023-01-01,6\n"),
+                HasSubstr("t.csv: column 'when': holds dates or times such as '20"))
+        << date;
+  }
+  std::vector<Note> notes;
+  for (const std::string text : {"1-2", "a-b-c", "1.2.3x", "12345-1-1", "555-1234"}) {
+    EXPECT_THAT(Make("t,y\n" + text + ",5\nother,6\n", {.targets = {"y"}}, &notes).inputs,
+                testing::SizeIs(1))
+        << text;
+  }
+}
+
+TEST(Schema, RefusesTextsThatMakeNoCategories) {
+  std::string ids = "name,y\n", many = "t,y\n";
+  for (int n = 0; n < 300; ++n) {
+    ids += "person " + std::to_string(n) + ",1\n";
+    many += "kind " + std::to_string(n % 101) + ",1\n";
+  }
+  EXPECT_THAT(Fault(ids), HasSubstr("column 'name': has a text of its own in nearly every row"));
+  EXPECT_THAT(Fault(ids), HasSubstr("leave it out (--ignore name)"));
+  EXPECT_THAT(Fault(many), HasSubstr("column 't': has 101 different texts, such as 'kind 0'"));
+}
+
+TEST(Schema, RefusesContradictions) {
+  const std::string text = "a,b,y\n1,2,3\n4,5,6\n";
+  EXPECT_THAT(Fault(text, {.targets = {"y", "3"}}), HasSubstr("'y' is named as a target twice"));
+  EXPECT_THAT(Fault(text, {.targets = {"y"}, .weights = "y"}),
+              HasSubstr("'y' is named as a target and as the weights"));
+  EXPECT_THAT(Fault(text, {.targets = {"a", "b", "y"}}), HasSubstr("no input columns are left"));
+  EXPECT_THAT(Fault(text, {.targets = {"yy"}}), HasSubstr("did you mean 'y'?"));
+  EXPECT_THAT(Fault("a,y\n1,low\n2,high\n"),
+              HasSubstr("t.csv: line 2, column 'y': 'low' is not a number"));
+}
+
+TEST(Schema, ReadsATableForPredictionAsTheModelKnowsIt) {
+  std::vector<Note> notes;
+  const Schema schema =
+      Make("5,1,red\n6,2,blue\n7,3,red\n", {.targets = {"1"}}, &notes);  // a header, it seems
+  EXPECT_EQ(schema.unnamed_columns, 0);
+  const Table unnamed = Parse("5,1,red\n6,2,blue\n7,3,red\n", {.header = Header::kAbsent});
+  const Schema positional = MakeSchema(unnamed, {.targets = {"1"}}, &notes);
+  EXPECT_EQ(positional.unnamed_columns, 3);
+  EXPECT_THAT(positional.FeatureNames(), ElementsAre("x2", "x3=red"));
+  // Without the target the columns move; by their number they are found all the same.
+  const Table inputs = Parse("9,blue\n", ReadingFor(positional, {.header = Header::kAbsent}));
+  EXPECT_THAT(inputs.columns, ElementsAre("x2", "x3"));
+  const Table all = Parse("0,9,blue\n", ReadingFor(positional, {.header = Header::kAbsent}));
+  EXPECT_THAT(all.columns, ElementsAre("x1", "x2", "x3"));
+  EXPECT_EQ(all.values(0, 1), 9);
+}
+
+}  // namespace
+}  // namespace fathom

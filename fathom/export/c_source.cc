@@ -1,0 +1,237 @@
+#include "fathom/export/c_source.h"
+
+namespace fathom::c_source {
+
+const char* const kTypes = R"(
+/* A latent function f(x) = w'x + g(x), g a sparse GP with pseudo-inputs z, weights a = K^-1 m and
+   S = K^-1 - K^-1 V K^-1 (lower triangle, row by row). */
+typedef struct @gp {
+  int points, inputs, components;
+  const double *theta, *z, *a, *S, *w; /* w: null if there is no linear mean */
+} @gp;
+
+typedef struct @layer {
+  int inputs, outputs, skip; /* skip: the model's own inputs come after those from below */
+  const @gp *gps;
+  const double *noise; /* null in the last layer */
+} @layer;
+
+typedef struct @column {
+  double mean, scale, missing_var;
+} @column;
+)";
+
+// Certain inputs (s = 0) need no psi2, and v = k(x,x) - k'Sk loses fewer digits.
+const char* const kSeArd = R"(
+static inline void @moments_se_ard(const @gp *gp, const double *mu, const double *s, double *m, double *v) {
+  const int M = gp->points, D = gp->inputs;
+  const double variance = gp->theta[0], *l = gp->theta + 1;
+  double psi1[@MOST_POINTS], scale1 = variance, scale2 = variance * variance, mean = 0, var = variance;
+  int i, j, q, certain = 1;
+  for (q = 0; q < D; ++q) {
+    certain = certain && s[q] == 0;
+    scale1 /= sqrt(1 + s[q] / (l[q] * l[q]));
+    scale2 /= sqrt(1 + 2 * s[q] / (l[q] * l[q]));
+  }
+  for (i = 0; i < M; ++i) {
+    double exponent = 0;
+    for (q = 0; q < D; ++q) {
+      const double distance = mu[q] - gp->z[i * D + q];
+      exponent -= 0.5 * distance * distance / (l[q] * l[q] + s[q]);
+    }
+    psi1[i] = scale1 * exp(exponent);
+    mean += gp->a[i] * psi1[i];
+  }
+  for (i = 0; i < M; ++i) {
+    const double *S = gp->S + i * (i + 1) / 2;
+    for (j = 0; j <= i; ++j) {
+      double exponent = 0;
+      const double twice = i == j ? 1 : 2;
+      if (certain) {
+        var -= twice * S[j] * psi1[i] * psi1[j];
+        continue;
+      }
+      for (q = 0; q < D; ++q) {
+        const double zi = gp->z[i * D + q], zj = gp->z[j * D + q];
+        const double distance = mu[q] - 0.5 * (zi + zj);
+        exponent -= (zi - zj) * (zi - zj) / (4 * l[q] * l[q]) + distance * distance / (l[q] * l[q] + 2 * s[q]);
+      }
+      var += twice * (gp->a[i] * gp->a[j] - S[j]) * scale2 * exp(exponent);
+    }
+  }
+  if (!certain) var -= mean * mean;
+  for (q = 0; gp->w && q < D; ++q) {
+    double slope = 0;
+    for (i = 0; s[q] != 0 && i < M; ++i)
+      slope -= gp->a[i] * psi1[i] * (mu[q] - gp->z[i * D + q]) / (l[q] * l[q] + s[q]);
+    var += gp->w[q] * s[q] * (gp->w[q] + 2 * slope);
+    mean += gp->w[q] * mu[q];
+  }
+  *m = mean;
+  *v = var;
+}
+)";
+
+// Here a is the slope c + w and S the matrix Q of fathom/kernel/linear_ard.h.
+const char* const kLinearArd = R"(
+/* Linear kernel: a [inputs] is the mean of the slope, S [inputs, inputs] the covariance of the weights. */
+static inline void @moments_linear_ard(const @gp *gp, const double *mu, const double *s, double *m, double *v) {
+  const int D = gp->inputs;
+  double mean = 0, var = 0;
+  int i, j;
+  for (i = 0; i < D; ++i) {
+    const double *Q = gp->S + i * (i + 1) / 2;
+    mean += gp->a[i] * mu[i];
+    for (j = 0; j < i; ++j) var += 2 * Q[j] * mu[i] * mu[j];
+    var += Q[i] * mu[i] * mu[i] + s[i] * (Q[i] + gp->a[i] * gp->a[i]);
+  }
+  *m = mean;
+  *v = var;
+}
+)";
+
+const char* const kSpectralMixture = R"(
+/* psi1 of one component, pseudo-input and dimension: h^1/2 exp(...) times the cosine of its phase; *slope is its
+   derivative with respect to mu. */
+static inline double @wave(double A, double W, double delta, double s, double *slope) {
+  const double h = 1 / (1 + A * s), phase = W * h * delta;
+  const double size = sqrt(h) * exp(-0.5 * h * (A * delta * delta + W * W * s));
+  *slope = size * h * (-A * delta * cos(phase) - W * sin(phase));
+  return size * cos(phase);
+}
+
+/* psi2 of one dimension for the components with A, W_a and B, W_b: half the sum of two damped cosines. */
+static inline double @wave_pair(double A, double B, double W_a, double W_b, double mu, double s, double zi, double zj) {
+  const double H = A + B, h = 1 / (1 + H * s), centred = mu - (A * zi + B * zj) / H, gap = zi - zj;
+  const double tau_i = h * centred - gap * B / H, tau_j = h * centred + gap * A / H;
+  const double damping = -0.5 * (H * h * centred * centred + gap * gap * A * B / H);
+  const double sum = W_a + W_b, difference = W_a - W_b;
+  return 0.5 * sqrt(h) *
+         (exp(damping - 0.5 * h * s * sum * sum) * cos(W_a * tau_i + W_b * tau_j) +
+          exp(damping - 0.5 * h * s * difference * difference) * cos(W_a * tau_i - W_b * tau_j));
+}
+
+static inline void @moments_spectral_mixture(const @gp *gp, const double *mu, const double *s, double *m, double *v) {
+  const double two_pi = 6.283185307179586;
+  const int M = gp->points, D = gp->inputs, Q = gp->components;
+  const double *weights = gp->theta, *means = weights + Q, *variances = means + Q * D;
+  double psi1[@MOST_POINTS], slope[@MOST_INPUTS], mean = 0, var = 0;
+  int i, j, d, e, q, r, certain = 1;
+  for (d = 0; d < D; ++d) {
+    certain = certain && s[d] == 0;
+    slope[d] = 0;
+  }
+  for (q = 0; q < Q; ++q) var += weights[q];
+  for (i = 0; i < M; ++i) {
+    psi1[i] = 0;
+    for (q = 0; q < Q; ++q) {
+      double product = weights[q];
+      for (d = 0; d < D; ++d) {
+        double unused;
+        product *= @wave(two_pi * two_pi * variances[q * D + d], two_pi * means[q * D + d], mu[d] - gp->z[i * D + d],
+                         s[d], &unused);
+      }
+      psi1[i] += product;
+      for (d = 0; gp->w && d < D; ++d) {
+        double of_d = gp->a[i] * weights[q];
+        for (e = 0; s[d] != 0 && e < D; ++e) {
+          double derivative;
+          const double value = @wave(two_pi * two_pi * variances[q * D + e], two_pi * means[q * D + e],
+                                     mu[e] - gp->z[i * D + e], s[e], &derivative);
+          of_d *= e == d ? derivative : value;
+        }
+        slope[d] += of_d;
+      }
+    }
+    mean += gp->a[i] * psi1[i];
+  }
+  for (i = 0; i < M; ++i) {
+    const double *S = gp->S + i * (i + 1) / 2;
+    for (j = 0; j <= i; ++j) {
+      double psi2 = 0;
+      if (certain) psi2 = psi1[i] * psi1[j];
+      for (q = 0; !certain && q < Q; ++q) {
+        for (r = 0; r < Q; ++r) {
+          double product = weights[q] * weights[r];
+          for (d = 0; d < D; ++d)
+            product *= @wave_pair(two_pi * two_pi * variances[q * D + d], two_pi * two_pi * variances[r * D + d],
+                                  two_pi * means[q * D + d], two_pi * means[r * D + d], mu[d], s[d],
+                                  gp->z[i * D + d], gp->z[j * D + d]);
+          psi2 += product;
+        }
+      }
+      var += (i == j ? 1 : 2) * ((certain ? 0 : gp->a[i] * gp->a[j]) - S[j]) * psi2;
+    }
+  }
+  if (!certain) var -= mean * mean;
+  for (d = 0; gp->w && d < D; ++d) {
+    var += gp->w[d] * s[d] * (gp->w[d] + 2 * slope[d]);
+    mean += gp->w[d] * mu[d];
+  }
+  *m = mean;
+  *v = var;
+}
+)";
+
+const char* const kPredict = R"(
+/* Moments of the last layer's functions, in the units that the model was trained in. */
+static inline void @propagate(const double *x, const double *x_std, double *m, double *v) {
+  double raw_m[@INPUTS], raw_v[@INPUTS], below_m[@MOST_INPUTS], below_v[@MOST_INPUTS];
+  double out_m[@MOST_OUTPUTS], out_v[@MOST_OUTPUTS];
+  int c, d, l, below = @INPUTS;
+  for (c = 0; c < @INPUTS; ++c) {
+    const @column *column = &@input_columns[c];
+    const int missing = x[c] != x[c];
+    const double spread = x_std && !missing ? x_std[c] / column->scale : 0;
+    raw_m[c] = missing ? 0 : (x[c] - column->mean) / column->scale;
+    raw_v[c] = missing ? column->missing_var : spread * spread;
+    below_m[c] = raw_m[c];
+    below_v[c] = raw_v[c];
+  }
+  for (l = 0; l < @LAYERS; ++l) {
+    const @layer *layer = &@layers[l];
+    for (c = 0; layer->skip && c < @INPUTS; ++c) {
+      below_m[below + c] = raw_m[c];
+      below_v[below + c] = raw_v[c];
+    }
+    for (d = 0; d < layer->outputs; ++d) {
+      @MOMENTS(&layer->gps[d], below_m, below_v, &out_m[d], &out_v[d]);
+      if (out_v[d] < 0) out_v[d] = 0; /* rounding; NaN stays NaN */
+      if (layer->noise) out_v[d] += layer->noise[d];
+    }
+    below = layer->outputs;
+    for (d = 0; d < below; ++d) {
+      below_m[d] = out_m[d];
+      below_v[d] = out_v[d];
+    }
+  }
+  for (d = 0; d < @OUTPUTS; ++d) {
+    m[d] = out_m[d];
+    v[d] = out_v[d];
+  }
+}
+
+/* Of the noise-free function. */
+static inline void @latent(const double *x, const double *x_std, double *mean, double *std) {
+  double m[@OUTPUTS], v[@OUTPUTS];
+  int d;
+  @propagate(x, x_std, m, v);
+  for (d = 0; d < @OUTPUTS; ++d) {
+    mean[d] = @output_columns[d].mean + @output_columns[d].scale * m[d];
+    std[d] = @output_columns[d].scale * sqrt(v[d]);
+  }
+}
+
+/* Of the target itself, noise included. */
+static inline void @predict(const double *x, const double *x_std, double *mean, double *std) {
+  double m[@OUTPUTS], v[@OUTPUTS];
+  int d;
+  @propagate(x, x_std, m, v);
+  for (d = 0; d < @OUTPUTS; ++d) {
+    mean[d] = @output_columns[d].mean + @output_columns[d].scale * m[d];
+    std[d] = @output_columns[d].scale * sqrt(v[d] + @noise[d]);
+  }
+}
+)";
+
+}  // namespace fathom::c_source

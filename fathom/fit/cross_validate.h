@@ -1,0 +1,30 @@
+// How well a recipe predicts rows that it has not seen.
+#ifndef FATHOM_FIT_CROSS_VALIDATE_H_
+#define FATHOM_FIT_CROSS_VALIDATE_H_
+
+#include <vector>
+
+#include "fathom/data/split.h"
+#include "fathom/evaluate/metrics.h"
+#include "fathom/fit/fit.h"
+
+namespace fathom {
+
+struct CrossValidation {
+  std::vector<Scores> folds;
+  // Over the folds, each counting once. The standard error is the standard deviation of the folds'
+  // scores over the root of their number.
+  Scores mean, standard_error;
+  // Of every row that was held out, by the model that has not seen it; NaN for others.
+  Prediction out_of_fold;
+  std::vector<Index> fold_of_row;  // -1 for a row that was never held out
+};
+
+// Fits to the training rows of each split and scores the held-out ones. Folds run side by side on
+// recipe.threads threads; the result does not depend on their number.
+CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
+                              const std::vector<Split>& splits, const PredictOptions& predict = {});
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_CROSS_VALIDATE_H_

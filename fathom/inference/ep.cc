@@ -1,0 +1,446 @@
+#include "fathom/inference/ep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+#include "fathom/base/memory.h"
+
+namespace fathom {
+
+namespace {
+
+Index PackedSize(Index M) { return M + M * (M + 1) / 2; }
+
+void PackFactor(const Natural& factor, Eigen::Ref<Eigen::RowVectorXd> out) {
+  const Index M = factor.h.size();
+  out.head(M) = factor.h.transpose();
+  for (Index i = 0, at = M; i < M; at += ++i) out.segment(at, i + 1) = factor.T.row(i).head(i + 1);
+}
+
+Natural UnpackFactor(const Eigen::Ref<const Eigen::RowVectorXd>& packed, Index M) {
+  Natural factor{packed.head(M).transpose(), Matrix(M, M)};
+  for (Index i = 0, at = M; i < M; at += ++i) {
+    factor.T.row(i).head(i + 1) = packed.segment(at, i + 1);
+    factor.T.col(i).head(i) = packed.segment(at, i).transpose();
+  }
+  return factor;
+}
+
+Index SizeFromPacked(Index packed) {
+  return static_cast<Index>(
+      std::lround((std::sqrt(9.0 + 8.0 * static_cast<double>(packed)) - 3) / 2));
+}
+
+std::vector<Index> AllRows(Index count) {
+  std::vector<Index> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return rows;
+}
+
+Matrix TakeRows(const Matrix& from, std::span<const Index> rows) {
+  Matrix out(static_cast<Index>(rows.size()), from.cols());
+  for (std::size_t i = 0; i < rows.size(); ++i) out.row(static_cast<Index>(i)) = from.row(rows[i]);
+  return out;
+}
+
+bool IsProper(Natural factor) {
+  factor.T.diagonal().array() += 1;
+  return CholeskyInPlace(&factor.T);
+}
+
+Moments RowOf(const Moments& moments, Index i) { return {moments.mean.row(i), moments.var.row(i)}; }
+
+}  // namespace
+
+// Sums over the rows of a slot.
+struct Ep::SlotSums {
+  double value = 0;
+  DeepGp gradient;
+  PerFunction<Matrix> phi_arguments;
+};
+
+double Ep::MemoryNeeded(const DeepGp& model, Index rows, bool uncertain_inputs) {
+  double per_row = 0;
+  for (Index l = 0; l < model.num_layers(); ++l) {
+    for (const SparseGp& gp : model.layers[l].gps) {
+      const Index M = gp.num_inducing();
+      per_row += static_cast<double>(l == 0 && !uncertain_inputs ? 2 * 2 + M : 2 * PackedSize(M));
+    }
+  }
+  return per_row * static_cast<double>(rows) * sizeof(double);
+}
+
+Ep::Ep(DeepGp start, const Moments& x, const Matrix& y, FactorOptions options,
+       const ThreadPool& pool)
+    : FactorInference(std::move(start), x, y, options, pool) {
+  const double needed = MemoryNeeded(shape_, x.rows(), uncertain_inputs_);
+  const double available = AvailableMemory();
+  if (needed > available) {
+    ThrowError("EP keeps a factor for each of the ", x.rows(), " rows, which takes ",
+               MemoryText(needed), " where ", MemoryText(available),
+               " are free; use the inference 'sep' or 'aep', or fewer pseudo-points");
+  }
+  StartFactors(At(Pack(shape_, packing())));
+}
+
+Natural Ep::Factors::At(Index row) const {
+  if (!line()) return UnpackFactor(now.row(row), SizeFromPacked(now.cols()));
+  const Vector b = directions.row(row).transpose();
+  return {now(row, 0) * b, now(row, 1) * b * b.transpose()};
+}
+
+Natural Ep::Factors::Sum() const {
+  if (!line()) return UnpackFactor(now.colwise().sum(), SizeFromPacked(now.cols()));
+  return {directions.transpose() * now.col(0),
+          directions.transpose() * (now.col(1).asDiagonal() * directions)};
+}
+
+Natural Ep::Factor(Index layer, Index function, Index row) const {
+  return factors_[layer][function].At(row);
+}
+
+// Every row starts with an equal share of the starting posterior. Where a row has only a line, its
+// share is an observation of the starting mean there, all as precise as makes the precisions' trace
+// that of the start.
+void Ep::StartFactors(const Point& point) {
+  const Index N = x_.rows();
+  CertainLayer first;
+  if (first_dense_ == 1) ProjectFirstLayer(point, AllRows(N), &first);
+  for (const GpLayer& layer : shape_.layers) factors_.emplace_back(layer.gps.size());
+  ForFunctions(0, [&](Index l, Index d) {
+    const auto& q = std::get<Whitened>(shape_.layers[l].gps[d].posterior);
+    const Natural start = ToNatural(q);
+    Factors& factors = factors_[l][d];
+    if (l < first_dense_) {
+      const Matrix& C = first.rows[d].C;
+      const double precision = std::max(0.0, start.T.trace()) / C.squaredNorm();
+      factors.now = Matrix::Constant(N, 2, precision);
+      factors.now.col(0).array() *= (C * q.mu).array();
+      factors.directions = C;
+    } else {
+      const double share = 1 / static_cast<double>(N);
+      Eigen::RowVectorXd packed(PackedSize(q.mu.size()));
+      PackFactor({share * start.h, share * start.T}, packed);
+      factors.now = packed.replicate(N, 1);
+    }
+    factors.change.setZero(N, factors.now.cols());
+  });
+  if (!Refresh()) throw NumericalError("the starting posterior is not a distribution");
+}
+
+bool Ep::Refresh() {
+  PerFunction<char> proper;
+  for (const auto& layer : factors_) proper.emplace_back(layer.size(), 0);
+  ForFunctions(0, [&](Index l, Index d) {
+    Factors& factors = factors_[l][d];
+    factors.total = factors.Sum();
+    proper[l][d] = ToBelief(factors.total, &factors.q) ? 1 : 0;
+  });
+  return std::all_of(proper.begin(), proper.end(), [](const std::vector<char>& layer) {
+    return std::all_of(layer.begin(), layer.end(), [](char c) { return c != 0; });
+  });
+}
+
+void Ep::Realign(const CertainLayer& first) {
+  if (first_dense_ == 0) return;
+  for (std::size_t d = 0; d < factors_[0].size(); ++d) factors_[0][d].directions = first.rows[d].C;
+  if (Refresh() && CavitiesAreProper()) return;
+  // Turning a line that widens the posterior may leave nothing of it; such lines are dropped.
+  for (Factors& factors : factors_[0])
+    factors.now = (factors.now.col(1).array() < 0).replicate(1, 2).select(0.0, factors.now);
+  if (!Refresh()) throw NumericalError("the posterior is not a distribution any more");
+}
+
+std::vector<LineCavities> Ep::FirstLayerUp(const DeepGp& model, std::span<const Index> rows,
+                                           CertainLayer* first) const {
+  std::vector<LineCavities> cavities(factors_[0].size());
+  pool_.Run(static_cast<Index>(cavities.size()), [&](Index d) {
+    const Factors& factors = factors_[0][d];
+    cavities[d] = DeleteLines(factors.q, TakeRows(factors.directions, rows),
+                              TakeRows(factors.now, rows), options_.alpha);
+    first->moments[d] = MomentsAlong(factors.q, &cavities[d], first->rows[d].C);
+  });
+  ObserveFirstLayer(model, first);
+  return cavities;
+}
+
+bool Ep::SetCavities(const Point& point, Index row, RowStep* step,
+                     PerFunction<Belief>* cavities) const {
+  cavities->resize(factors_.size());
+  Conditioned conditioned;
+  for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
+    (*cavities)[l].resize(factors_[l].size());
+    for (std::size_t d = 0; d < factors_[l].size(); ++d) {
+      const Factors& factors = factors_[l][d];
+      const Natural own = factors.At(row);
+      Belief& cavity = (*cavities)[l][d];
+      if (!ToBelief(
+              {factors.total.h - options_.alpha * own.h, factors.total.T - options_.alpha * own.T},
+              &cavity)) {
+        return false;
+      }
+      Condition(cavity, point.grams[l][d].L_inverse, &conditioned);
+      step->SetCavity(l, static_cast<Index>(d), conditioned);
+    }
+  }
+  return true;
+}
+
+void Ep::Propose(const Point& point, std::span<const Index> rows, CertainLayer* first) {
+  for (auto& layer : factors_) {
+    for (Factors& factors : layer) factors.change.setZero();
+  }
+  std::vector<char> known(rows.size(), 0);
+  RowSteps steps;
+  steps.Run(point.model, first_dense_, uncertain_inputs_, static_cast<Index>(rows.size()), pool_,
+            [&](RowStep* step, Index, Index i) {
+              const Index n = rows[i];
+              PerFunction<Belief> cavities;
+              if (!SetCavities(point, n, step, &cavities)) return;
+              const Moments raw = RawRow(n);
+              step->Run(options_.alpha, first_dense_ == 1 ? RowOf(first->out, i) : raw, raw,
+                        y_.row(n).data());
+              known[i] = 1;
+              if (first_dense_ == 1) {
+                first->d_out.mean.row(i) = step->d_below().mean;
+                first->d_out.var.row(i) = step->d_below().var;
+              }
+              CavitySlopes slopes;
+              Natural factor;
+              for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
+                for (std::size_t d = 0; d < factors_[l].size(); ++d) {
+                  WhitenSlopes(step->FunctionSlopes(l, static_cast<Index>(d)).cavity,
+                               point.grams[l][d].L_inverse, &slopes);
+                  if (!MatchMoments(cavities[l][d], slopes, options_.alpha, &factor)) continue;
+                  auto change = factors_[l][d].change.row(n);
+                  PackFactor(factor, change);
+                  change -= factors_[l][d].now.row(n);
+                  if (!change.allFinite()) change.setZero();
+                }
+              }
+            });
+  if (first_dense_ == 0) return;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (known[i] == 0) first->d_out.mean.row(static_cast<Index>(i)).setConstant(std::nan(""));
+  }
+  ProposeLines(rows, *first);
+}
+
+void Ep::ProposeLines(std::span<const Index> rows, const CertainLayer& first) {
+  for (std::size_t d = 0; d < factors_[0].size(); ++d) {
+    Factors& factors = factors_[0][d];
+    const LineMoments& moments = first.moments[d];
+    for (Index i = 0; i < static_cast<Index>(rows.size()); ++i) {
+      LineFactor factor;
+      const auto column = static_cast<Index>(d);
+      if (!MatchMoments(moments.t[i], moments.s[i], first.d_out.mean(i, column),
+                        first.d_out.var(i, column), options_.alpha, &factor)) {
+        continue;
+      }
+      const Index n = rows[i];
+      if (!std::isfinite(factor.h) || !std::isfinite(factor.T)) continue;
+      factors.change(n, 0) = factor.h - factors.now(n, 0);
+      factors.change(n, 1) = factor.T - factors.now(n, 1);
+    }
+  }
+}
+
+bool Ep::CavitiesAreProper() const {
+  const double alpha = options_.alpha;
+  if (alpha == 0) return true;
+  if (first_dense_ == 1) {
+    for (const Factors& factors : factors_[0]) {
+      if (!DeleteLines(factors.q, factors.directions, factors.now, alpha).proper()) return false;
+    }
+  }
+  std::vector<char> proper(static_cast<std::size_t>(x_.rows()), 1);
+  pool_.Run(x_.rows(), [&](Index n) {
+    for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
+      for (const Factors& factors : factors_[l]) {
+        const Natural own = factors.At(n);
+        if (!IsProper({factors.total.h, factors.total.T - alpha * own.T})) proper[n] = 0;
+      }
+    }
+  });
+  return std::all_of(proper.begin(), proper.end(), [](char c) { return c != 0; });
+}
+
+bool Ep::TryStep(double step) {
+  ForFunctions(0, [&](Index l, Index d) { factors_[l][d].now += step * factors_[l][d].change; });
+  if (Refresh() && CavitiesAreProper()) return true;
+  ForFunctions(0, [&](Index l, Index d) { factors_[l][d].now -= step * factors_[l][d].change; });
+  return false;
+}
+
+double Ep::Update(const Vector& parameters, std::span<const Index> rows) {
+  const Point point = At(parameters);
+  CertainLayer first;
+  if (first_dense_ == 1) {
+    const std::vector<Index> all = AllRows(x_.rows());
+    ProjectFirstLayer(point, all, &first);
+    Realign(first);
+    if (!std::equal(rows.begin(), rows.end(), all.begin(), all.end()))
+      ProjectFirstLayer(point, rows, &first);
+    FirstLayerUp(point.model, rows, &first);
+  }
+  PerFunction<Vector> before;
+  for (const auto& layer : factors_) {
+    before.emplace_back();
+    for (const Factors& factors : layer) before.back().push_back(factors.q.m);
+  }
+  Propose(point, rows, &first);
+  constexpr int kShortest = 10;  // halvings of the step
+  double step = options_.step;
+  int tries = 0;
+  while (!TryStep(step)) {
+    if (++tries > kShortest) {
+      FATHOM_CHECK(Refresh());
+      return 0;
+    }
+    step *= 0.5;
+  }
+  double change = 0;
+  for (std::size_t l = 0; l < factors_.size(); ++l) {
+    for (std::size_t d = 0; d < factors_[l].size(); ++d)
+      change = std::max(change, (factors_[l][d].q.m - before[l][d]).cwiseAbs().maxCoeff());
+  }
+  return change;
+}
+
+void Ep::FirstLayerDown(const Point& point, const std::vector<LineCavities>& cavities,
+                        const CertainLayer& first, DeepGp* gradient,
+                        PerFunction<Matrix>* phi_arguments) const {
+  GpLayer& d_layer = gradient->layers[0];
+  if (d_layer.noise_variance.size() > 0)
+    d_layer.noise_variance += first.d_out.var.colwise().sum().transpose();
+  pool_.Run(d_layer.outputs(), [&](Index d) {
+    const Vector d_t = first.d_out.mean.col(d);
+    const Vector d_s = first.d_out.var.col(d);
+    const Matrix dC =
+        MomentsAlongBackward(factors_[0][d].q, &cavities[d], first.moments[d], d_t, d_s);
+    ProjectCertainBackward(point.model.layers[0].gps[d], point.grams[0][d].L_inverse, first.x,
+                           first.rows[d], dC, d_s, &d_layer.gps[d], &(*phi_arguments)[0][d]);
+  });
+}
+
+double Ep::Energy(const Point& point, std::span<const Index> batch, DeepGp* gradient) const {
+  const double alpha = options_.alpha;
+  const auto count = static_cast<Index>(batch.size());
+  const double scale =
+      static_cast<double>(x_.rows()) / ((alpha == 0 ? 1 : alpha) * static_cast<double>(count));
+  double F = 0;
+  CertainLayer first;
+  std::vector<LineCavities> line_cavities;
+  if (first_dense_ == 1) {
+    ProjectFirstLayer(point, batch, &first);
+    line_cavities = FirstLayerUp(point.model, batch, &first);
+    for (const LineCavities& cavities : line_cavities) {
+      if (!cavities.proper()) throw NumericalError("the cavity of a row is not a distribution");
+      if (alpha > 0) F += scale * cavities.d_phi.sum();
+    }
+  }
+  PerFunction<Matrix> phi_arguments;
+  for (const GpLayer& layer : shape_.layers) {
+    phi_arguments.emplace_back();
+    for (const SparseGp& gp : layer.gps)
+      phi_arguments.back().emplace_back(Matrix::Zero(gp.num_inducing(), gp.num_inducing()));
+  }
+  const DeepGp zero = shape_.ZeroLike();
+  std::vector<SlotSums> slots(RowSteps::NumSlots(count), SlotSums{0, zero, phi_arguments});
+  RowSteps steps;
+  steps.Run(point.model, first_dense_, uncertain_inputs_, count, pool_,
+            [&](RowStep* step, Index s, Index i) {
+              SlotSums& slot = slots[s];
+              const Index n = batch[i];
+              PerFunction<Belief> cavities;
+              if (!SetCavities(point, n, step, &cavities))
+                throw NumericalError("the cavity of a row is not a distribution");
+              const Moments raw = RawRow(n);
+              slot.value += step->Run(alpha, first_dense_ == 1 ? RowOf(first.out, i) : raw, raw,
+                                      y_.row(n).data());
+              if (first_dense_ == 1) {
+                first.d_out.mean.row(i) = scale * step->d_below().mean;
+                first.d_out.var.row(i) = scale * step->d_below().var;
+              }
+              slot.gradient.likelihood_parameters += scale * step->sums().likelihood;
+              CavitySlopes slopes;
+              for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
+                GpLayer& d_layer = slot.gradient.layers[l];
+                d_layer.noise_variance += scale * step->sums().noise[l];
+                for (std::size_t d = 0; d < factors_[l].size(); ++d) {
+                  if (alpha > 0) slot.value += cavities[l][d].phi - factors_[l][d].q.phi;
+                  if (gradient == nullptr) continue;
+                  const RowStep::Slopes& row = step->FunctionSlopes(l, static_cast<Index>(d));
+                  d_layer.gps[d].theta += scale * row.theta;
+                  d_layer.gps[d].Z += scale * row.Z;
+                  WhitenSlopes(row.cavity, point.grams[l][d].L_inverse, &slopes);
+                  ConditionBackward(cavities[l][d], slopes, scale, &slot.phi_arguments[l][d]);
+                }
+              }
+            });
+  for (const SlotSums& slot : slots) F += scale * slot.value;
+  for (const auto& layer : factors_) {
+    for (const Factors& factors : layer) {
+      F += factors.q.phi;
+      if (alpha > 0) continue;
+      const Vector Tm = factors.total.T * factors.q.m;
+      F += 0.5 * (factors.total.T.cwiseProduct(factors.q.V).sum() + Tm.dot(factors.q.m)) -
+           factors.total.h.dot(factors.q.m);
+    }
+  }
+  if (gradient == nullptr) return F;
+
+  *gradient = zero;
+  for (const SlotSums& slot : slots) {
+    gradient->likelihood_parameters += slot.gradient.likelihood_parameters;
+    for (std::size_t l = 0; l < factors_.size(); ++l) {
+      gradient->layers[l].noise_variance += slot.gradient.layers[l].noise_variance;
+      for (std::size_t d = 0; d < factors_[l].size(); ++d) {
+        gradient->layers[l].gps[d].theta += slot.gradient.layers[l].gps[d].theta;
+        gradient->layers[l].gps[d].Z += slot.gradient.layers[l].gps[d].Z;
+        phi_arguments[l][d] += slot.phi_arguments[l][d];
+      }
+    }
+  }
+  if (first_dense_ == 1) FirstLayerDown(point, line_cavities, first, gradient, &phi_arguments);
+  ForFunctions(0, [&](Index l, Index d) {
+    const SparseGp& gp = point.model.layers[l].gps[d];
+    const Gram& gram = point.grams[l][d];
+    SparseGp& d_gp = gradient->layers[l].gps[d];
+    Matrix scratch;
+    Matrix& dK = phi_arguments[l][d];
+    FactorGramBackward(gram.L_inverse, gram.jitter, &dK, &scratch);
+    AlignedBuffer kernel_scratch;
+    gp.kernel->GramBackward(gp.theta, gp.Z, gram.K, dK, &d_gp.theta, &d_gp.Z, &kernel_scratch);
+  });
+  return F;
+}
+
+bool Ep::Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
+                  std::string* reason) const {
+  return EvaluateSafely(
+      [&](DeepGp* d_model) {
+        const Point point = At(parameters);
+        return std::pair(Energy(point, batch.rows, d_model), point.model);
+      },
+      value, gradient, reason);
+}
+
+DeepGp Ep::Posterior(const Vector& parameters) const {
+  DeepGp model = shape_;
+  Unpack(parameters, packing(), &model);
+  for (std::size_t l = 0; l < factors_.size(); ++l) {
+    for (std::size_t d = 0; d < factors_[l].size(); ++d)
+      model.layers[l].gps[d].posterior = ToWhitened(factors_[l][d].q);
+  }
+  return model;
+}
+
+double Ep::Energy(const Vector& parameters, DeepGp* gradient) const {
+  return Energy(At(parameters), AllRows(x_.rows()), gradient);
+}
+
+}  // namespace fathom

@@ -1,0 +1,126 @@
+#include "fathom/inference/full_covariance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fathom/base/error.h"
+#include "fathom/inference/aep_energy.h"
+#include "fathom/inference/predict.h"
+#include "tests/support/gradient.h"
+#include "tests/support/random_model.h"
+
+namespace fathom {
+namespace {
+
+struct Table {
+  Moments x;
+  Matrix y;
+};
+
+Table RandomTable(Index rows, Index outputs, bool uncertain, RandomStream* stream) {
+  Table table{Moments::Certain(stream->NormalMatrix(rows, 2)), stream->NormalMatrix(rows, outputs)};
+  if (uncertain) AddInputVariance(stream, &table.x);
+  return table;
+}
+
+double FOf(DeepGp model, bool full, const Table& table, double alpha, int threads = 1) {
+  model.full_covariance = full;
+  const ThreadPool pool(threads);
+  const AepEnergy energy(model, table.x, table.y, {.alpha = alpha}, pool);
+  return energy.Energy(model, AllRows(table.x.rows()), nullptr).F;
+}
+
+struct FullCase {
+  std::string name;
+  RandomModelOptions model;
+  bool uncertain = false;
+};
+
+class FullCovarianceOf : public testing::TestWithParam<std::tuple<FullCase, double>> {};
+INSTANTIATE_TEST_SUITE_P(
+    Models, FullCovarianceOf,
+    testing::Combine(
+        testing::Values(FullCase{"TwoOutputs", {.hidden = {2}, .outputs = 2, .M = 3}},
+                        FullCase{"Three", {.hidden = {2, 2}, .M = 3, .sites = true}},
+                        FullCase{"Uncertain", {.hidden = {2}, .M = 3}, true},
+                        FullCase{"SkipMean",
+                                 {.hidden = {2, 2}, .M = 3, .skip = true, .linear_mean = true}},
+                        FullCase{"Shared", {.hidden = {2, 2}, .M = 3, .shared = true}}),
+        testing::Values(0.0, 0.5, 1.0)),
+    [](const auto& test) {
+      return std::get<0>(test.param).name + "Alpha" +
+             std::to_string(static_cast<int>(10 * std::get<1>(test.param)));
+    });
+
+TEST_P(FullCovarianceOf, GradientOfEveryParameter) {
+  const auto& [c, alpha] = GetParam();
+  RandomStream stream(1);
+  DeepGp model = RandomModel(c.model, &stream);
+  model.full_covariance = true;
+  const Table table = RandomTable(5, c.model.outputs, c.uncertain, &stream);
+  const ThreadPool pool(1);
+  const AepEnergy energy(model, table.x, table.y, {.alpha = alpha}, pool);
+  const Vector point = Pack(model, energy.packing());
+  const std::vector<Index> batch = {0, 2, 3};
+  std::string reason;
+  const auto value = [&](const Vector& at) {
+    double result = 0;
+    EXPECT_TRUE(energy.Evaluate(at, batch, &result, nullptr, &reason)) << reason;
+    return result;
+  };
+  double unused = 0;
+  Vector gradient;
+  ASSERT_TRUE(energy.Evaluate(point, batch, &unused, &gradient, &reason)) << reason;
+  ExpectGradientMatches(value, gradient, point, 1e-7);
+}
+
+// Nothing is correlated: two layers with one output, or hidden layers of width 1.
+TEST(FullCovariance, IsTheDiagonalPropagationWhereNothingIsCorrelated) {
+  RandomStream stream(2);
+  for (const std::vector<Index>& hidden : {std::vector<Index>{}, {3}, {1, 1}}) {
+    for (const bool mean : {false, true}) {
+      const DeepGp model = RandomModel({.hidden = hidden, .linear_mean = mean}, &stream);
+      const Table table = RandomTable(20, 1, false, &stream);
+      for (const double alpha : {0.0, 0.5, 1.0}) {
+        const double F = FOf(model, false, table, alpha);
+        EXPECT_NEAR(FOf(model, true, table, alpha), F, 1e-9 * std::abs(F));
+      }
+      DeepGp full = model;
+      full.full_covariance = true;
+      const ThreadPool pool(1);
+      const Moments expected = Predictor(model, pool).Predict(table.x, {}).components[0];
+      const Moments actual = Predictor(full, pool).Predict(table.x, {}).components[0];
+      EXPECT_LT((actual.mean - expected.mean).cwiseAbs().maxCoeff(), 1e-9);
+      EXPECT_LT((actual.var - expected.var).cwiseAbs().maxCoeff(), 1e-9);
+    }
+  }
+}
+
+TEST(FullCovariance, MattersInThreeLayers) {
+  RandomStream stream(3);
+  const DeepGp model = RandomModel({.hidden = {2, 2}}, &stream);
+  const Table table = RandomTable(20, 1, false, &stream);
+  EXPECT_GT(std::abs(FOf(model, true, table, 1) - FOf(model, false, table, 1)), 1e-3);
+}
+
+TEST(FullCovariance, AnyNumberOfThreadsGivesTheSameBits) {
+  RandomStream stream(4);
+  const DeepGp model = RandomModel({.hidden = {2, 2}}, &stream);
+  const Table table = RandomTable(100, 1, true, &stream);
+  EXPECT_EQ(FOf(model, true, table, 0.5, 1), FOf(model, true, table, 0.5, 3));
+}
+
+TEST(FullCovariance, KernelsWithoutItAreRefused) {
+  RandomStream stream(5);
+  DeepGp model = RandomModel({.hidden = {2}}, &stream);
+  SparseGp& gp = model.layers[1].gps[0];
+  gp.kernel = MakeKernel("linear_ard");
+  gp.theta = Vector::Ones(2);
+  EXPECT_THROW(CheckFullCovariance(model, false), Error);
+  gp.kernel = MakeKernel("se_ard");
+  EXPECT_NO_THROW(CheckFullCovariance(model, false));
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,105 @@
+#include "fathom/inference/moment_matching.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <cmath>
+
+#include "tests/support/random_model.h"
+
+namespace fathom {
+namespace {
+
+double MaxDifference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
+
+// Some factor that may widen a direction, but leaves a distribution.
+Natural RandomNatural(Index M, RandomStream* stream) {
+  return {RandomVector(M, stream), 0.2 * RandomSymmetric(M, stream)};
+}
+
+TEST(MomentMatching, BeliefAgainstExplicitInverses) {
+  RandomStream stream(1);
+  const Natural factor = RandomNatural(5, &stream);
+  Belief belief;
+  ASSERT_TRUE(ToBelief(factor, &belief));
+  const Matrix precision = Matrix::Identity(5, 5) + factor.T;
+  const Matrix V = precision.inverse();
+  const Vector m = V * factor.h;
+  EXPECT_LT(MaxDifference(belief.V, V), 1e-13);
+  EXPECT_LT(MaxDifference(belief.m, m), 1e-13);
+  EXPECT_NEAR(belief.phi, -0.5 * std::log(precision.determinant()) + 0.5 * m.dot(precision * m),
+              1e-12);
+  const Natural back = ToNatural(ToWhitened(belief));
+  EXPECT_LT(MaxDifference(back.T, factor.T), 1e-12);
+  EXPECT_LT(MaxDifference(back.h, factor.h), 1e-12);
+}
+
+TEST(MomentMatching, WhatIsNoDistributionIsRefused) {
+  Natural factor = Natural::Zero(3);
+  factor.T(1, 1) = -1.5;
+  Belief belief;
+  EXPECT_FALSE(ToBelief(factor, &belief));
+  factor.T(1, 1) = std::nan("");
+  EXPECT_FALSE(ToBelief(factor, &belief));
+
+  ASSERT_TRUE(ToBelief(Natural::Zero(3), &belief));
+  CavitySlopes slopes{Vector::Zero(3), Matrix::Zero(3, 3)};
+  slopes.E(0, 0) = 0.6;  // V_q = 1 - 1.2
+  EXPECT_FALSE(MatchMoments(belief, slopes, 1, &factor));
+  LineFactor line;
+  EXPECT_FALSE(MatchMoments(0, 1, 0, -0.6, 1, &line));
+  EXPECT_FALSE(MatchMoments(0, 1, std::nan(""), 0, 1, &line));
+}
+
+TEST(MomentMatching, FactorTimesCavityHasThePapersMoments) {
+  RandomStream stream(2);
+  for (const double alpha : {1.0, 0.3}) {
+    const Natural others = RandomNatural(4, &stream);
+    Belief cavity;
+    ASSERT_TRUE(ToBelief(others, &cavity));
+    const CavitySlopes slopes{0.3 * RandomVector(4, &stream), 0.1 * RandomSymmetric(4, &stream)};
+    Natural factor;
+    ASSERT_TRUE(MatchMoments(cavity, slopes, alpha, &factor));
+    Belief q;
+    ASSERT_TRUE(ToBelief({others.h + alpha * factor.h, others.T + alpha * factor.T}, &q));
+    EXPECT_LT(MaxDifference(q.m, cavity.m + cavity.V * slopes.g), 1e-12);
+    const Matrix D = slopes.g * slopes.g.transpose() + 2 * slopes.E;
+    EXPECT_LT(MaxDifference(q.V, cavity.V - cavity.V * D * cavity.V), 1e-12);
+  }
+}
+
+TEST(MomentMatching, ALineIsAFactorOfRankOne) {
+  RandomStream stream(3);
+  Belief cavity;
+  ASSERT_TRUE(ToBelief(RandomNatural(4, &stream), &cavity));
+  const Vector c = 0.5 * RandomVector(4, &stream);
+  const double d_t = 0.4;
+  const double d_s = -0.1;
+  for (const double alpha : {0.0, 0.5, 1.0}) {
+    Natural dense;
+    ASSERT_TRUE(
+        MatchMoments(cavity, CavitySlopes{d_t * c, -d_s * c * c.transpose()}, alpha, &dense));
+    LineFactor line;
+    ASSERT_TRUE(MatchMoments(c.dot(cavity.m), c.dot(cavity.V * c), d_t, d_s, alpha, &line));
+    EXPECT_LT(MaxDifference(dense.T, line.T * c * c.transpose()), 1e-12) << alpha;
+    EXPECT_LT(MaxDifference(dense.h, line.h * c), 1e-12) << alpha;
+  }
+}
+
+TEST(MomentMatching, SmallAlphaTendsToTheVariationalLimit) {
+  RandomStream stream(4);
+  Belief cavity;
+  ASSERT_TRUE(ToBelief(RandomNatural(4, &stream), &cavity));
+  // For small alpha the slopes of log Z are alpha times their limit.
+  const CavitySlopes limit{RandomVector(4, &stream), RandomSymmetric(4, &stream)};
+  Natural expected;
+  ASSERT_TRUE(MatchMoments(cavity, limit, 0, &expected));
+  const double alpha = 1e-7;
+  Natural factor;
+  ASSERT_TRUE(MatchMoments(cavity, {alpha * limit.g, alpha * limit.E}, alpha, &factor));
+  EXPECT_LT(MaxDifference(factor.T, expected.T), 1e-5);
+  EXPECT_LT(MaxDifference(factor.h, expected.h), 1e-5);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,168 @@
+// Compiles exported headers with a C compiler and compares what they predict with the engine.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fathom/data/read_table.h"
+#include "fathom/data/test_folder.h"
+#include "fathom/export/export.h"
+#include "fathom/fit/describe.h"
+#include "tests/support/random_model.h"
+
+namespace fathom {
+namespace {
+
+// Reads rows of inputs and their standard deviations, writes mean and std of y and of f.
+constexpr const char* kMain = R"(
+#include <stdio.h>
+#include "it.h"
+int main(void) {
+  double x[it_INPUTS], s[it_INPUTS], mean[it_OUTPUTS], std[it_OUTPUTS];
+  int c, kind;
+  for (;;) {
+    for (c = 0; c < it_INPUTS; ++c) if (scanf("%lf", &x[c]) != 1) return 0;
+    for (c = 0; c < it_INPUTS; ++c) if (scanf("%lf", &s[c]) != 1) return 1;
+    for (kind = 0; kind < 2; ++kind) {
+      (kind ? it_latent : it_predict)(x, s, mean, std);
+      for (c = 0; c < it_OUTPUTS; ++c) printf("%s%.17g,%.17g", c + kind ? "," : "", mean[c], std[c]);
+    }
+    printf("\n");
+  }
+}
+)";
+
+struct Case {
+  const char* name;
+  const char* kernel;
+  RandomModelOptions options;
+};
+
+class CHeader : public testing::TestWithParam<Case> {};
+
+Model RandomWholeModel(const Case& kind, RandomStream* stream) {
+  Model model;
+  model.network = RandomModel(kind.options, stream);
+  for (GpLayer& layer : model.network.layers) {
+    for (SparseGp& gp : layer.gps) {
+      gp.kernel = MakeKernel(kind.kernel);
+      gp.theta = RandomPositive(gp.kernel->NumParameters(gp.input_dim()), 0.4, stream);
+    }
+  }
+  SpreadShared(&model.network);
+  const auto scaler = [&](Index size) {
+    return Scaler{RandomVector(size, stream), RandomPositive(size, 10, stream), Vector::Ones(size)};
+  };
+  model.input_scaler = scaler(kind.options.inputs);
+  model.target_scaler = scaler(kind.options.outputs);
+  for (Index c = 0; c < kind.options.inputs; ++c)
+    model.input_names.push_back("x " + std::to_string(c) + " */");
+  for (Index d = 0; d < kind.options.outputs; ++d)
+    model.target_names.push_back("y" + std::to_string(d));
+  return model;
+}
+
+void WriteRow(const Moments& x, Index n, std::ostream& out) {
+  out.precision(17);
+  for (Index c = 0; c < x.cols(); ++c) out << x.mean(n, c) << " ";
+  for (Index c = 0; c < x.cols(); ++c)
+    out << (std::isnan(x.var(n, c)) ? 0 : std::sqrt(x.var(n, c))) << " ";
+  out << "\n";
+}
+
+TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
+  RandomStream stream(11);
+  const Model model = RandomWholeModel(GetParam(), &stream);
+  const TestFolder folder;
+  folder.Write("it.h", ExportCHeader(model, "it"));
+  folder.Write("main.c", kMain);
+  const std::string compile = "cc -std=c99 -pedantic -Wall -Wextra -Werror -O1 -o " +
+                              folder.Path("it") + " " + folder.Path("main.c") + " -lm";
+  ASSERT_EQ(::system(compile.c_str()), 0);
+
+  // Certain rows, rows with variances and rows with missing cells.
+  Moments x = Moments::Certain(10 * stream.NormalMatrix(12, GetParam().options.inputs));
+  AddInputVariance(&stream, &x);
+  for (Index n = 1; n < 12; n += 4)
+    x.mean(n, n % x.cols()) = x.var(n, n % x.cols()) = std::numeric_limits<double>::quiet_NaN();
+  std::ostringstream rows;
+  for (Index n = 0; n < x.rows(); ++n) WriteRow(x, n, rows);
+  folder.Write("rows", rows.str());
+  folder.Write("out.csv", "");
+  const std::string run = "(printf 'header" + std::string(4 * GetParam().options.outputs - 1, ',') +
+                          "\n'; " + folder.Path("it") + " < " + folder.Path("rows") + ") > " +
+                          folder.Path("out");
+  ASSERT_EQ(::system(run.c_str()), 0);
+  std::istringstream out(TestFolder::Read(folder.Path("out")));
+  std::string line;
+  std::getline(out, line);
+  const ModelPredictor predictor(model, 1);
+  const Prediction y = predictor.Predict(x);
+  const Prediction f = predictor.Predict(x, {.latent = true});
+  for (Index n = 0; n < x.rows(); ++n) {
+    for (const Prediction* prediction : {&y, &f}) {
+      const Moments& expected = prediction->components[0];
+      for (Index d = 0; d < expected.cols(); ++d) {
+        double mean = NAN;
+        double std = NAN;
+        char comma = 0;
+        out >> mean >> comma >> std;
+        const bool last = prediction == &f && d + 1 == expected.cols();
+        if (!last) out >> comma;
+        const double expected_std = std::sqrt(expected.var(n, d));
+        EXPECT_NEAR(mean, expected.mean(n, d),
+                    1e-10 * (std::abs(expected.mean(n, d)) + expected_std));
+        EXPECT_NEAR(std, expected_std, 1e-9 * expected_std) << n << " " << d;
+      }
+    }
+  }
+}
+
+const Case kCases[] = {
+    {"OneLayer", "se_ard", {.inputs = 3}},
+    {"TwoLayers", "se_ard", {.inputs = 2, .hidden = {3}, .outputs = 2, .M = 6}},
+    {"ThreeLayersWithEverything",
+     "se_ard",
+     {.inputs = 2, .hidden = {2, 3}, .M = 5, .skip = true, .shared = true, .linear_mean = true}},
+    {"Sites", "se_ard", {.inputs = 2, .hidden = {2}, .sites = true}},
+    {"Linear", "linear_ard", {.inputs = 3, .hidden = {2}, .linear_mean = true}},
+    {"SpectralMixture",
+     "spectral_mixture:3",
+     {.inputs = 2, .hidden = {2}, .skip = true, .linear_mean = true}}};
+INSTANTIATE_TEST_SUITE_P(Models, CHeader, testing::ValuesIn(kCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(CHeaderNames, AreIdentifiers) {
+  EXPECT_EQ(CIdentifier("my model-2"), "my_model_2");
+  EXPECT_EQ(CIdentifier("2nd"), "model_2nd");
+  EXPECT_EQ(CIdentifier(""), "model_");
+}
+
+TEST(CHeaderRefusals, NameTheReason) {
+  RandomStream stream(3);
+  Model model = RandomWholeModel({"", "se_ard", {.inputs = 1}}, &stream);
+  EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "not a name"); }).find("'not a name'"),
+            std::string::npos);
+  model.network.layers[0].gps.push_back(model.network.layers[0].gps[0]);
+  model.network.layers[0].gps[1].kernel = MakeKernel("linear_ard");
+  EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'linear_ard'"), std::string::npos);
+  model.network.likelihood = MakeLikelihood("probit");
+  EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'probit'"), std::string::npos);
+}
+
+// With y = 10 a the input a is the relevant one, by its own units.
+TEST(Relevance, FollowsTheSlopesThroughTheLayers) {
+  RandomStream stream(5);
+  Model model = RandomWholeModel({"", "se_ard", {.inputs = 2, .hidden = {1}}}, &stream);
+  model.network.layers[0].gps[0].theta << 4, 0.5, 2;
+  model.input_scaler.scale << 10, 3;
+  const Relevance relevance = FindRelevance(model);
+  EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 5);
+  EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);
+  EXPECT_DOUBLE_EQ(relevance.share(0, 0), 1);
+  EXPECT_DOUBLE_EQ(relevance.share(0, 1), 0.25);
+}
+
+}  // namespace
+}  // namespace fathom

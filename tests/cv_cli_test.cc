@@ -1,0 +1,82 @@
+// 'fathom cv', run as a user would.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "fathom/data/read_table.h"
+#include "tests/support/program.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::json;
+
+class Cv : public ProgramTest {
+ protected:
+  std::string Run(const Arguments& more) const {
+    return Good(Join({"cv", train_, "--target", "y", "--steps", "20", "--inducing", "8", "--hidden",
+                      "1", "--warm-up", "5"},
+                     more));
+  }
+};
+
+TEST_F(Cv, MeansAndErrorsAreThoseOfTheFolds) {
+  const std::string text = Run({"--json", "--folds", "4", "-o", File("out.csv")});
+  const Json json = Json::parse(text);
+  ASSERT_EQ(json["folds"].size(), 4U);
+  EXPECT_EQ(json["rows"], 80);
+  double sum = 0;
+  double squares = 0;
+  for (const Json& fold : json["folds"]) {
+    sum += fold["rmse"].get<double>() / 4;
+    EXPECT_EQ(fold["rows"], 20);
+  }
+  for (const Json& fold : json["folds"]) squares += std::pow(fold["rmse"].get<double>() - sum, 2);
+  EXPECT_NEAR(json["mean"]["rmse"], sum, 1e-12);
+  EXPECT_NEAR(json["standard_error"]["rmse"], std::sqrt(squares / 3 / 4), 1e-12);
+
+  // The same from the predictions that it wrote.
+  const Table out = ReadTable(File("out.csv"));
+  EXPECT_EQ(out.columns, (std::vector<std::string>{"row", "fold", "mean", "std", "target"}));
+  ASSERT_EQ(out.values.rows(), 80);
+  double first = 0;
+  for (Index n = 0; n < 80; ++n) {
+    if (out.values(n, 1) == 1) first += std::pow(out.values(n, 2) - out.values(n, 4), 2) / 20;
+  }
+  EXPECT_NEAR(json["folds"][0]["rmse"], std::sqrt(first), 1e-9);
+  EXPECT_EQ(Run({"--json", "--folds", "4", "--threads", "1"}), text);
+  EXPECT_EQ(Run({"--json", "--folds", "4", "--threads", "7"}), text);
+  EXPECT_NE(Run({"--json", "--folds", "4", "--seed", "2"}), text);
+}
+
+TEST_F(Cv, GroupsStayTogetherAndGivenFoldsAreTaken) {
+  std::istringstream lines(Csv(60, 3));
+  std::ostringstream table;
+  std::string line;
+  for (int n = -1; std::getline(lines, line); ++n)
+    table << line << "," << (n < 0 ? "site" : std::to_string(n % 7)) << "\n";
+  folder_.Write("train.csv", table.str());
+  Run({"--folds", "3", "--group", "site", "-o", File("out.csv")});
+  Matrix out = ReadTable(File("out.csv")).values;
+  for (Index n = 7; n < 60; ++n) EXPECT_EQ(out(n, 1), out(n - 7, 1)) << n;
+  for (const double fold : {1.0, 2.0, 3.0}) EXPECT_GE((out.col(1).array() == fold).count(), 16);
+
+  EXPECT_EQ(
+      Json::parse(Run({"--json", "--fold-column", "site", "-o", File("out.csv")}))["folds"].size(),
+      7U);
+  out = ReadTable(File("out.csv")).values;
+  for (Index n = 0; n < 60; ++n) EXPECT_EQ(out(n, 1), static_cast<double>(n % 7 + 1));
+  Bad({"cv", train_, "--target", "y", "--group", "site", "--folds", "8"}, "groups (7)");
+  Bad({"cv", train_, "--target", "y", "--group", "nothing"}, "'nothing'");
+  Bad({"cv", train_, "--target", "y", "--fold-column", "site", "--folds", "3"}, "--fold");
+}
+
+TEST_F(Cv, BadOptions) {
+  Bad({"cv", train_, "--target", "y", "--folds", "1"}, "--folds");
+  Bad({"cv", train_, "--target", "y", "--folds", "81"}, "rows (80)");
+  Bad({"cv", train_}, "--target");
+  Bad({"cv", train_, "--target", "y", "-o", train_}, "overwritten");
+  Bad({"cv", train_, "--target", "y", "--alpha", "7"}, "alpha");
+}
+
+}  // namespace
+}  // namespace fathom

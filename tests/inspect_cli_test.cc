@@ -1,0 +1,179 @@
+// 'fathom inspect', 'fathom export' and '--config', run as a user would.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "fathom/data/read_table.h"
+#include "fathom/fit/model.h"
+#include "tests/support/program.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::json;
+
+class InspectCommand : public ProgramTest {};
+class ExportCommand : public ProgramTest {};
+class Config : public ProgramTest {};
+
+TEST_F(InspectCommand, ShowsWhatAModelHasLearnt) {
+  Good(FitArguments(train_, model_, {"--steps", "200", "--seed", "7"}));
+  const std::string text = Good({"inspect", model_});
+  for (const char* part : {"network", "training    200 steps", "noise std", "lengthscale",
+                           "relevance", "layer", "se_ard", "alpha = 0.7", "seed = 7"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  const Json json = Json::parse(Good({"inspect", model_, "--json"}));
+  const Model model = LoadModel(model_);
+  EXPECT_EQ(json["kind"], "model");
+  EXPECT_EQ(json["rows"], 80);
+  ASSERT_EQ(json["inputs"].size(), 4U);
+  EXPECT_EQ(json["inputs"][0]["name"], "a");
+  // In the units of the file: b varies five times as much as a.
+  const Vector& theta = model.network.layers[0].gps[0].theta;
+  const double scale = model.input_scaler.scale[1];
+  EXPECT_LE(json["inputs"][1]["lengthscale"].get<double>(), theta[2] * scale * (1 + 1e-12));
+  const auto relevance = [&](int input) {
+    return json["inputs"][input]["relevance"]["y"].get<double>();
+  };
+  EXPECT_GT(relevance(0), 3 * relevance(2)) << "column c means nothing";
+  EXPECT_GT(relevance(0), 0.1);
+  ASSERT_EQ(json["layers"].size(), 2U);
+  EXPECT_EQ(json["layers"][0]["functions"].size(), 5U);
+  EXPECT_EQ(json["layers"][0]["functions"][0]["kernel_parameters"]["variance"][0], theta[0]);
+  EXPECT_EQ(json["recipe"]["optimizer"]["steps"], 200);
+  EXPECT_EQ(json["settings"]["steps"][0], "200");
+}
+
+TEST_F(InspectCommand, RefusesWhatIsNoModel) {
+  Bad({"inspect", File("nowhere.fathom")}, "nowhere.fathom");
+  Good(FitArguments(train_, model_));
+  Model model = LoadModel(model_);
+  model.data.settings.clear();
+  SaveModel(model, model_);
+  Bad({"inspect", model_, "--config"}, "fathom fit");
+}
+
+TEST_F(ExportCommand, JsonHoldsEveryNumberToTheBit) {
+  Good(FitArguments(train_, model_));
+  const Json json = Json::parse(Good({"export", model_, "--format", "json"}));
+  const Model model = LoadModel(model_);
+  EXPECT_EQ(json["format"], "fathom-model");
+  EXPECT_EQ(json["model"]["inputs"], Json({"a", "b", "c", "d"}));
+  const Matrix& Z = model.network.layers[0].gps[3].Z;
+  const Json& exported = json["arrays"]["layers.0.gps.3.Z"];
+  ASSERT_EQ(exported.size(), static_cast<std::size_t>(Z.rows()));
+  for (Index i = 0; i < Z.rows(); ++i) {
+    for (Index q = 0; q < Z.cols(); ++q) EXPECT_EQ(exported[i][q].get<double>(), Z(i, q));
+  }
+}
+
+TEST_F(ExportCommand, WritesFilesAllOrNothing) {
+  Good(FitArguments(train_, model_));
+  EXPECT_EQ(Good({"export", model_, "--format", "c", "-o", File("my model.h")}), "");
+  EXPECT_NE(TestFolder::Read(File("my model.h")).find("my_model_predict("), std::string::npos);
+  Bad({"export", model_, "--format", "c", "--name", "1st"}, "'1st'");
+  Bad({"export", model_, "--format", "python"}, "--format");
+  Bad({"export", model_}, "--format");
+  Bad({"export", model_, "--format", "json", "-o", model_}, "overwritten");
+}
+
+TEST_F(Config, AFileGivesOptionsAndFlagsWin) {
+  const std::string config =
+      folder_.Write("run.toml",
+                    "# a comment\ntarget = \"y\"\nsteps = 25   # fewer\n[fit]\nhidden = '0'\n"
+                    "inducing = 10\nskip-links = false\n\n[predict]\nchunk = 7\n");
+  Good({"fit", train_, "--config", config, "-o", model_});
+  Model model = LoadModel(model_);
+  EXPECT_EQ(model.recipe.optimizer.steps, 25);
+  EXPECT_TRUE(model.recipe.architecture.hidden.empty());
+  Good({"fit", train_, "--steps", "12", "--config=" + config, "-o", model_, "--skip-links"});
+  model = LoadModel(model_);
+  EXPECT_EQ(model.recipe.optimizer.steps, 12);
+  EXPECT_TRUE(model.recipe.architecture.skip_links);
+
+  const std::string two =
+      folder_.Write("two.toml", "target = [\"y\", 'a']\ntrain = \"" + train_ + "\"\nsteps = 3\n");
+  Good({"fit", "--config", two, "-o", model_});
+  EXPECT_EQ(LoadModel(model_).target_names, (std::vector<std::string>{"y", "a"}));
+  Good({"fit", "--config", two, "--target", "b", "-o", model_});
+  EXPECT_EQ(LoadModel(model_).target_names, std::vector<std::string>{"b"});
+}
+
+TEST_F(Config, TheSettingsOfAModelFitItAgain) {
+  Good(FitArguments(train_, model_, {"--alpha", "0.5", "--shared", "--ignore", "d"}));
+  const std::string config = folder_.Write("run.toml", Good({"inspect", model_, "--config"}));
+  Good({"fit", "--config", config, "-o", File("second.fathom")});
+  EXPECT_EQ(Good({"predict", File("second.fathom"), test_}), Good({"predict", model_, test_}));
+  const auto settings = [&](const std::string& model) {
+    auto map = LoadModel(model).data.settings;
+    map.erase("output");
+    return map;
+  };
+  EXPECT_EQ(settings(File("second.fathom")), settings(model_));
+}
+
+TEST_F(Config, FaultsAreNamedByFileLineAndKey) {
+  const auto refuse = [&](const std::string& content, const std::string& word) {
+    const std::string config = folder_.Write("bad.toml", content);
+    Bad({"fit", train_, "--target", "y", "-o", model_, "--config", config}, word);
+  };
+  Bad({"fit", train_, "--target", "y", "-o", model_, "--config", File("no.toml")}, "no.toml");
+  refuse("steps = 3\nstpes = 3\n", "line 2: 'fathom fit' has no option 'stpes'");
+  refuse("[fti]\nsteps = 3\n", "line 2: there is no command 'fti'");
+  refuse("steps 3\n", "line 1: expected '='");
+  refuse("steps =\n", "line 1: expected a value for 'steps'");
+  refuse("steps = many\n", "texts need quotes");
+  refuse("kernel = \"se_ard\n", "line 1: a quote is not closed");
+  refuse("target = [\"y\"\n", "the list has no ']'");
+  refuse("steps = 3\nsteps = 4\n", "line 2: 'steps' stands in line 1 already");
+  refuse("steps = 3 4\n", "expected the end of the line");
+  refuse("= 3\n", "expected a key");
+  refuse("steps = 1.5\n", "--steps");
+  refuse("config = \"x\"\n", "'config'");
+  EXPECT_FALSE(std::filesystem::exists(model_));
+}
+
+class Manual : public ProgramTest {};
+
+TEST_F(Manual, NamesEveryOptionOfEveryCommand) {
+  const std::string man = Good({"man"});
+  const std::string bash = Good({"completion", "bash"});
+  const std::string zsh = Good({"completion", "zsh"});
+  const std::string fish = Good({"completion", "fish"});
+  for (const std::string command : {"fit", "resume", "predict", "evaluate", "cv", "inspect",
+                                    "export", "demo", "completion", "man"}) {
+    const std::string help = Good({command, "--help"});
+    EXPECT_NE(help.find("Example"), std::string::npos) << command;
+    EXPECT_NE(man.find("FATHOM " + command), std::string::npos) << command;
+    std::istringstream words(help);
+    for (std::string word; words >> word;) {
+      // The options stand in the help as "-o,--output" or "--steps"; examples do not count.
+      if (word.starts_with("Example")) break;
+      const std::size_t at = word.find("--");
+      if (at == std::string::npos || word.size() < at + 3) continue;
+      const std::string name = word.substr(
+          at + 2, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at + 2) - at - 2);
+      std::string escaped;
+      for (const char c : "--" + name) escaped += c == '-' ? "\\-" : std::string(1, c);
+      EXPECT_NE(man.find(escaped), std::string::npos) << command << " " << name;
+      EXPECT_NE(bash.find("--" + name), std::string::npos) << command << " " << name;
+      EXPECT_NE(zsh.find("--" + name), std::string::npos) << command << " " << name;
+      EXPECT_NE(fish.find(" -l " + name), std::string::npos) << command << " " << name;
+    }
+  }
+  Bad({"completion", "tcsh"}, "SHELL");
+}
+
+TEST_F(Manual, ShellsAcceptTheCompletions) {
+  folder_.Write("bash", Good({"completion", "bash"}));
+  EXPECT_EQ(::system(("bash -n " + File("bash")).c_str()), 0);
+  const std::string complete = "bash -c 'source " + File("bash") +
+                               "; COMP_WORDS=(fathom fit --ste); COMP_CWORD=2; _fathom; echo "
+                               "${COMPREPLY[@]}' > " +
+                               File("words");
+  EXPECT_EQ(::system(complete.c_str()), 0);
+  EXPECT_EQ(TestFolder::Read(File("words")), "--steps\n");
+}
+
+}  // namespace
+}  // namespace fathom
