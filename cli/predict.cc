@@ -122,7 +122,8 @@ class Output {
 
  private:
   [[noreturn]] void ThrowFull() const {
-    ThrowError(path_, ": cannot be written: the folder for temporary files is full");
+    ThrowError(path_, ": cannot be written: the folder for temporary files, " P_tmpdir
+                      ", is full; make room there, or write to standard output");
   }
 
   std::string path_;
