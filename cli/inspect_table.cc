@@ -162,10 +162,10 @@ std::string PlanText(const TableFacts& facts) {
     const bool told = text.find(plan.refusal) != std::string::npos;
     return text + "fit         would refuse it" + (told ? "" : ": " + plan.refusal) + "\n";
   }
-  text += "fit         would learn ";
-  text += plan.schema.targets.empty() ? "the target (name it: --target NAME)"
-                                      : QuotedList(plan.schema.targets);
-  text += " from " + std::to_string(plan.schema.inputs.size()) + " columns, " +
+  if (plan.schema.targets.empty())
+    return text + "fit         needs to know what to predict: --target NAME\n";
+  text += "fit         would learn " + QuotedList(plan.schema.targets) + " from " +
+          std::to_string(plan.schema.inputs.size()) + " columns, " +
           std::to_string(plan.schema.width()) + " numbers per row, in " +
           std::to_string(plan.rows) + " rows\n";
   return text;
