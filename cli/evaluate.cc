@@ -51,6 +51,13 @@ std::string HumanScores(const Scores& scores) {
   return text + buffer;
 }
 
+bool HasCompleteRow(const Matrix& targets) {
+  for (Index n = 0; n < targets.rows(); ++n) {
+    if (!targets.row(n).hasNaN()) return true;
+  }
+  return false;
+}
+
 int RunEvaluate(const EvaluateOptions& options) {
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
@@ -66,6 +73,10 @@ int RunEvaluate(const EvaluateOptions& options) {
   TellNotes(rows.notes);
   const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
   RequireFinite(prediction, table);
+  if (!HasCompleteRow(rows.targets)) {
+    ThrowError(table.source, ": no row has a value in ", QuotedList(model.target_names),
+               "; give rows whose targets are known");
+  }
   const Scores scores = Evaluate(prediction, rows.targets);
   WriteOut(options.json ? JsonScores(scores, rows.notes) : HumanScores(scores));
   return kGood;

@@ -37,6 +37,7 @@ struct PredictCommandOptions {
   PredictOptions predict;
   int threads = 0;
   Index chunk = 4096;
+  bool json = false;
 };
 
 // "q025" for 0.025, "q50" for 0.5.
@@ -122,7 +123,8 @@ class Output {
 
  private:
   [[noreturn]] void ThrowFull() const {
-    ThrowError(path_, ": cannot be written: the folder for temporary files is full");
+    ThrowError(path_, ": cannot be written: the folder for temporary files, " P_tmpdir
+                      ", is full; make room there, or write to standard output");
   }
 
   std::string path_;
@@ -130,15 +132,23 @@ class Output {
   std::size_t size_ = 0;
 };
 
-// Writes tables in pieces, the header once.
-class CsvPieces {
+// Writes predictions in pieces.
+class Pieces {
+ public:
+  virtual ~Pieces() = default;
+  virtual void Write(const Matrix& values) = 0;
+  virtual void Finish() {}
+};
+
+// The header once.
+class CsvPieces : public Pieces {
  public:
   CsvPieces(std::vector<std::string> columns, Output* output)
       : columns_(std::move(columns)), output_(output) {
     header_ = Text(Matrix(0, static_cast<Index>(columns_.size())));
   }
 
-  void Write(const Matrix& values) {
+  void Write(const Matrix& values) override {
     const std::string text = Text(values);
     const std::string_view all = text;
     output_->Write(first_ ? all : all.substr(header_.size()));
@@ -158,6 +168,38 @@ class CsvPieces {
   bool first_ = true;
 };
 
+// One object: what was predicted, and an object per row in a list.
+class JsonPieces : public Pieces {
+ public:
+  JsonPieces(std::vector<std::string> columns, const Model& model, const std::vector<Note>& notes,
+             Output* output)
+      : columns_(std::move(columns)), output_(output) {
+    const nlohmann::ordered_json head = {{"targets", model.target_names},
+                                         {"notes", NotesJson(notes)}};
+    std::string text = head.dump();
+    text.pop_back();  // the closing brace
+    output_->Write(text + ",\"predictions\":[");
+  }
+
+  void Write(const Matrix& values) override {
+    std::string text;
+    for (Index n = 0; n < values.rows(); ++n) {
+      nlohmann::ordered_json row = {{"row", ++row_}};
+      for (std::size_t c = 0; c < columns_.size(); ++c)
+        row[columns_[c]] = ToJson(values(n, static_cast<Index>(c)));
+      text += (row_ == 1 ? "\n" : ",\n") + row.dump();
+    }
+    output_->Write(text);
+  }
+
+  void Finish() override { output_->Write("\n]}\n"); }
+
+ private:
+  std::vector<std::string> columns_;
+  Output* output_;
+  Index row_ = 0;
+};
+
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
   if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
@@ -167,7 +209,7 @@ int RunPredict(const PredictCommandOptions& options) {
   TellNotes(test.rows().notes());
 
   Output output(options.output);
-  std::unique_ptr<CsvPieces> csv;
+  std::unique_ptr<Pieces> pieces;
   PredictOptions predict = options.predict;
   do {
     // A piece of the table at a time, so that memory beside the table does not grow with it.
@@ -177,11 +219,16 @@ int RunPredict(const PredictCommandOptions& options) {
     RequireFinite(prediction, test.table());
     // A density of y says nothing about f.
     const bool log_density = rows.targets.cols() > 0 && !predict.latent;
-    if (!csv)
-      csv = std::make_unique<CsvPieces>(ColumnNames(model, quantiles, log_density), &output);
-    csv->Write(OutputValues(prediction, rows.targets, quantiles, log_density));
+    const std::vector<std::string> columns = ColumnNames(model, quantiles, log_density);
+    if (!pieces && options.json) {
+      pieces = std::make_unique<JsonPieces>(columns, model, test.rows().notes(), &output);
+    } else if (!pieces) {
+      pieces = std::make_unique<CsvPieces>(columns, &output);
+    }
+    pieces->Write(OutputValues(prediction, rows.targets, quantiles, log_density));
     predict.first_row += count;
   } while (predict.first_row < test.rows().rows());
+  pieces->Finish();
   output.Commit();
   return kGood;
 }
@@ -207,6 +254,9 @@ Command AddPredict(CLI::App* program) {
       ->capture_default_str();
   app->add_flag("--latent", options->predict.latent,
                 "Predict the function without the noise of an observation");
+  app->add_flag("--json", options->json,
+                "Write one JSON object: targets, notes, and predictions, an object per row with "
+                "the columns as keys");
   AddReadingOptions(app, &options->data);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);

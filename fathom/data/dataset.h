@@ -22,10 +22,11 @@ struct Dataset {
   // missing cell has mean and variance NaN: what stands in for it depends on the training data, and
   // StandardizeInputs decides it.
   Moments inputs;
-  Matrix targets;                // [N, T]; T may be 0
-  Vector weights = {};           // [N], how many rows each counts as; empty: one
-  Index dropped_rows = 0;        // rows of the table left out, for whatever reason
-  std::vector<Note> notes = {};  // what the user should know
+  Matrix targets;                      // [N, T]; T may be 0
+  Vector weights = {};                 // [N], how many rows each counts as; empty: one
+  Index dropped_rows = 0;              // rows of the table left out, for whatever reason
+  std::vector<Note> notes = {};        // what the user should know
+  std::vector<Index> table_rows = {};  // [N] for training: the row of the table that each row was
 
   Index rows() const { return inputs.rows(); }
 };
@@ -74,6 +75,7 @@ class InputRows {
   };
 
   void FindColumns();
+  [[noreturn]] void ThrowMissing(const std::vector<std::string>& missing) const;
   void FindLevels(const InputColumn& input, Source* source);
   void FindStd(const InputStd& std);
   Moments ReadInputs(std::span<const Index> rows) const;
