@@ -155,7 +155,9 @@ std::string RankDiagram(const ScoreTable& table, const TableRanks& ranks) {
 
 std::string ScoreFigure(const ScoreTable& table) {
   const std::size_t lines = table.columns.size();
-  Figure figure({.title = table.kind.title + ", mean and standard error over splits",
+  const bool has_published = table.columns.back().published.has_value();
+  Figure figure({.title = table.kind.title + " ± standard error" +
+                          (has_published ? "; † published by others, ‡ on other splits" : ""),
                  .panel_width = 220,
                  .panel_height = std::max(80.0, 16.0 * static_cast<double>(lines))});
   std::vector<Tick> names, no_names;

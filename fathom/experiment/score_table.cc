@@ -91,11 +91,12 @@ ScoreTable MakeScoreTable(const std::vector<Json>& results,
   std::set<std::string> methods;
   std::set<std::pair<std::string, bool>> rows;
   for (const Json& line : results) {
-    methods.insert(line["method"]);
+    methods.insert(line["method"].get<std::string>());
+    const auto dataset = line["dataset"].get<std::string>();
     // What only ever failed has a row too.
     if (HasScore(line, "scores", kind.key) || line.contains("failure"))
-      rows.insert({line["dataset"], false});
-    if (HasScore(line, "unseen", kind.key)) rows.insert({line["dataset"], true});
+      rows.emplace(dataset, false);
+    if (HasScore(line, "unseen", kind.key)) rows.emplace(dataset, true);
   }
   ScoreTable table{kind, {}, {}};
   for (const std::string& method : methods) table.columns.push_back({method, {}});

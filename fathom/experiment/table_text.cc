@@ -190,7 +190,7 @@ std::string MarkdownDetails(const std::vector<Json>& results) {
   bool has_coverage = false;
   for (const Json& line : results) {
     if (!line.contains("scores")) continue;
-    pairs.insert({line["dataset"], line["method"]});
+    pairs.emplace(line["dataset"].get<std::string>(), line["method"].get<std::string>());
     has_coverage = has_coverage || line["scores"].contains("coverage_95");
   }
   std::vector<std::string> names = {"dataset", "method", "worst log likelihood", "median"};
@@ -223,7 +223,7 @@ std::string MarkdownFailures(const std::vector<Json>& results) {
   std::string rows;
   for (const Json& line : results) {
     if (!line.contains("failure")) continue;
-    std::string reason = line["failure"];
+    auto reason = line["failure"].get<std::string>();
     for (std::size_t at = reason.find('|'); at != std::string::npos; at = reason.find('|', at + 2))
       reason.replace(at, 1, "\\|");
     rows += MarkdownRow(
