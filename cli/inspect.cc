@@ -8,6 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/report.h"
+#include "cli/text_table.h"
 #include "cli/toml.h"
 #include "fathom/base/error.h"
 #include "fathom/fit/describe.h"
@@ -42,25 +43,6 @@ std::string Range(const Eigen::Ref<const Vector>& values) {
   const std::string low = Cell(values.minCoeff());
   const std::string high = Cell(values.maxCoeff());
   return low == high ? low : low + " .. " + high;
-}
-
-// Rows of text under a header, columns aligned; the first one and the last one to the left.
-std::string Align(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string pad(width[c] - row[c].size(), ' ');
-      const bool left = c == 0 || c + 1 == row.size();
-      line += (c == 0 ? "" : "  ") + (left ? row[c] + pad : pad + row[c]);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
 }
 
 std::string RelevanceTable(const Model& model) {

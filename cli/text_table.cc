@@ -1,0 +1,25 @@
+#include "cli/text_table.h"
+
+#include <algorithm>
+
+namespace fathom::cli {
+
+std::string Align(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string pad(width[c] - row[c].size(), ' ');
+      const bool left = c == 0 || c + 1 == row.size();
+      line += (c == 0 ? "" : "  ") + (left ? row[c] + pad : pad + row[c]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+}  // namespace fathom::cli
