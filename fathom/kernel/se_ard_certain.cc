@@ -70,7 +70,8 @@ void CertainRows::Forward(const Shape& shape, Index rows, const double* x, doubl
   const Tape tape(shape, rows, tape_memory);
   for (Index n = 0; n < rows; ++n) {
     tape.offset[n] = std::log(shape.variance);
-    for (Index q = 0; q < shape.D; ++q) tape.x[n * shape.D + q] = x[n * shape.D + q] / shape.l[q];
+    MapVector(tape.x + n * shape.D, shape.D) =
+        ConstMapVector(x + n * shape.D, shape.D).cwiseQuotient(shape.l);
   }
   GaussianRows(rows, shape.D, shape.M, tape.offset, tape.x, nullptr, scaled_z_.data(), tape.k);
   RowsTimesMatrix(rows, shape.M, tape.k, S_.data(), tape.U);
@@ -97,10 +98,8 @@ void CertainRows::Backward(const Shape& shape, Index rows, double* tape_memory, 
     e = k.array() * (d_m[n] * shape.a - 2 * d_v[n] * e).array();
     e_sum += e;
     const double total = e.sum();
-    for (Index q = 0; q < shape.D; ++q) {
-      const double xq = tape.x[n * shape.D + q];
-      sums.exx[q] += xq * xq * total;
-    }
+    MapVector(sums.exx, shape.D) +=
+        total * ConstMapVector(tape.x + n * shape.D, shape.D).cwiseAbs2();
     sums.d_v[0] += d_v[n];
     if (d_x != nullptr) {
       for (Index q = 0; q < shape.D; ++q) {
