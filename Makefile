@@ -37,7 +37,7 @@ demo: build/build.ninja ## Build the program, then fit and predict on examples t
 	build/fathom demo
 
 test: build ## Build, then run all tests and checks
-	@if ctest --test-dir build --output-on-failure -j $(JOBS); then \
+	@if ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS); then \
 	   echo "make test: everything passed"; \
 	 else \
 	   echo "make test: FAILED; the tests above say where" >&2; exit 1; \

@@ -67,7 +67,7 @@ std::vector<Index> ParseCounts(const char* option, const std::string& text) {
   std::vector<Index> counts;
   for (const std::string& item : SplitLists({text})) {
     if (!ParseNumber(item, &counts.emplace_back()))
-      ThrowError(option, ": ", Quoted(item), " is not a whole number");
+      ThrowError(option, ": ", Quoted(item), " is not a whole number; give one, or several as 5,3");
   }
   return counts;
 }
@@ -79,7 +79,7 @@ std::vector<double> ParseProbabilities(const char* option, const std::string& te
     if (!ParseNumber(item, &p) || !(p > 0 && p < 1))
       ThrowError(option, ": ", Quoted(item), " is not a number between 0 and 1");
     if (std::count(probabilities.begin(), probabilities.end(), p) > 0)
-      ThrowError(option, ": ", Quoted(item), " is named twice");
+      ThrowError(option, ": ", Quoted(item), " is named twice; name it once");
     probabilities.push_back(p);
   }
   return probabilities;
@@ -113,10 +113,22 @@ void ThrowNotFinite(const std::string& source) {
                        "the model was trained on");
 }
 
-CLI::Validator InRange(Index low, Index high) { return CLI::Range(low, high).description(""); }
+CLI::Validator InRange(Index low, Index high) {
+  return {[low, high](const std::string& text) {
+            Index value = 0;
+            if (ParseNumber(text, &value) && value >= low && value <= high) return std::string();
+            return Quoted(text) + " is not a whole number from " + std::to_string(low) + " to " +
+                   std::to_string(high);
+          },
+          ""};
+}
 
 CLI::Validator OneOf(const std::vector<std::string>& words) {
-  return CLI::IsMember(words).description("");
+  return {[words](const std::string& text) {
+            if (std::count(words.begin(), words.end(), text) > 0) return std::string();
+            return Quoted(text) + " is none of " + QuotedList(words);
+          },
+          ""};
 }
 
 std::string Short(double value) {
@@ -142,7 +154,10 @@ void CheckOutput(const std::string& path, const std::vector<std::string>& inputs
   // Files are written beside their place and renamed, so it is the folder that must be writable.
   const std::string probe = target.string() + ".probe-" + std::to_string(::getpid());
   const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) ThrowError(path, ": cannot write the file: ", std::strerror(errno));
+  if (descriptor < 0) {
+    ThrowError(path, ": cannot write the file: ", std::strerror(errno),
+               errno == ENOENT ? "; make its folder first" : "; name a place that can be written");
+  }
   ::close(descriptor);
   ::unlink(probe.c_str());
 }

@@ -56,6 +56,12 @@ std::vector<std::string> SettingNames(CLI::App* app) {
   return names;
 }
 
+std::vector<std::string> CommandNames(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
 std::vector<TomlEntry> ReadConfig(const std::string& path, CLI::App* program) {
   const FileBytes bytes(path);
   std::vector<TomlEntry> entries = ParseToml(path, bytes.bytes());
@@ -65,7 +71,8 @@ std::vector<TomlEntry> ReadConfig(const std::string& path, CLI::App* program) {
     };
     const std::vector<CLI::App*> commands = program->get_subcommands({});
     if (!entry.section.empty() && std::none_of(commands.begin(), commands.end(), is_section))
-      ThrowError(path, ": line ", entry.line, ": there is no command ", Quoted(entry.section));
+      ThrowError(path, ": line ", entry.line, ": there is no command ", Quoted(entry.section),
+                 DidYouMean(entry.section, CommandNames(*program)), " name one in the brackets");
   }
   return entries;
 }
@@ -108,7 +115,8 @@ void ParseWithConfig(const std::vector<std::string>& arguments, CLI::App* progra
     const CLI::Option* option = FindOption(app, entry.key);
     if (option == nullptr) {
       ThrowError(path, ": line ", entry.line, ": 'fathom ", app->get_name(), "' has no option ",
-                 Quoted(entry.key), "; its options are ", QuotedList(SettingNames(app), 50));
+                 Quoted(entry.key), DidYouMean(entry.key, SettingNames(app)), " its options are ",
+                 QuotedList(SettingNames(app), 50));
     }
     if (option->count() > 0) continue;
     for (const std::string& value : entry.values) {

@@ -10,6 +10,7 @@
 #include "fathom/base/error.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
+#include "fathom/data/text.h"
 #include "fathom/fit/cross_validate.h"
 #include "fathom/fit/json_value.h"
 
@@ -37,32 +38,36 @@ struct CvOptions {
   bool json = false;
 };
 
-// Removes an input column from the dataset; its values.
-Vector TakeInput(const std::string& name, Dataset* dataset) {
-  const Index place = FindColumn(dataset->source, dataset->input_names, name);
-  const Vector values = dataset->inputs.mean.col(place);
-  std::vector<Index> rest;
-  for (Index c = 0; c < dataset->inputs.cols(); ++c) {
-    if (c != place) rest.push_back(c);
+// A table, and the column of it that says which rows belong together.
+struct CvData {
+  Dataset dataset;
+  Vector parts;  // [rows], the number of each row's text where the column holds texts; may be empty
+};
+
+CvData ReadCvData(const CvOptions& options, int threads) {
+  const std::string& name = options.fold_column.empty() ? options.group : options.fold_column;
+  if (name.empty()) return {ReadData(options.data, threads), {}};
+  Roles roles = RolesOf(options.data);
+  const Table table = ReadTableFor(options.data, roles, threads);
+  const Index place = FindColumn(table, name);
+  roles.ignore.push_back(table.columns[place]);
+  CvData data{MakeDataset(table, roles, ReadInputStd(options.data, threads)), {}};
+  if (table.LevelsOf(place).size() > Table::kMostLevels) {
+    ThrowError(table.source, ": column ", Quoted(table.columns[place]), " has more than ",
+               Table::kMostLevels, " different texts; number them");
   }
-  if (rest.empty()) ThrowError(dataset->source, ": no input columns are left to predict from");
-  dataset->inputs = Moments(Matrix(dataset->inputs.mean(Eigen::all, rest)),
-                            Matrix(dataset->inputs.var(Eigen::all, rest)));
-  dataset->input_names.erase(dataset->input_names.begin() + place);
-  return values;
+  data.parts = table.values(data.dataset.table_rows, place);
+  return data;
 }
 
-std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, Dataset* dataset) {
+std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, const CvData& data) {
   RandomStream stream(seed);
   try {
-    if (!options.fold_column.empty()) return GivenFolds(TakeInput(options.fold_column, dataset));
-    if (!options.group.empty())
-      return GroupedFolds(TakeInput(options.group, dataset), options.folds, &stream);
-    return KFold(dataset->rows(), options.folds, &stream);
+    if (!options.fold_column.empty()) return GivenFolds(data.parts);
+    if (!options.group.empty()) return GroupedFolds(data.parts, options.folds, &stream);
+    return KFold(data.dataset.rows(), options.folds, &stream);
   } catch (const Error& error) {
-    const std::string text = error.what();
-    if (text.starts_with(dataset->source)) throw;
-    ThrowError(dataset->source, ": ", text);
+    ThrowError(data.dataset.source, ": ", error.what());
   }
 }
 
@@ -175,8 +180,9 @@ int RunCv(const CLI::App& app, CvOptions* options) {
   const Recipe recipe = FinishRecipe(app, &options->recipe);
   options->data.task = TaskFor(options->data.task, recipe);
   if (!options->output.empty()) CheckOutput(options->output, {options->data.table});
-  Dataset dataset = ReadData(options->data, recipe.threads);
-  const std::vector<Split> splits = MakeSplits(*options, recipe.seed, &dataset);
+  const CvData data = ReadCvData(*options, recipe.threads);
+  const Dataset& dataset = data.dataset;
+  const std::vector<Split> splits = MakeSplits(*options, recipe.seed, data);
   const CrossValidation result = CrossValidate(dataset, recipe, splits);
   if (!options->output.empty()) SaveOutOfFold(options->output, dataset, result);
   WriteOut(Report(*options, dataset, result));
@@ -198,11 +204,13 @@ Command AddCv(CLI::App* program) {
                            ->type_name("K")
                            ->capture_default_str();
   CLI::Option* group =
-      app->add_option("--group", options->group,
-                      "Column of numbers; rows with the same one stay in one fold. No input then")
+      app->add_option(
+             "--group", options->group,
+             "Column whose rows with the same number or text stay in one fold. No input then")
           ->type_name("NAME");
-  app->add_option("--fold-column", options->fold_column,
-                  "Column of numbers that says which fold each row is in. No input then")
+  app->add_option(
+         "--fold-column", options->fold_column,
+         "Column that says which fold each row is in, by a number or a text. No input then")
       ->excludes(folds)
       ->excludes(group)
       ->type_name("NAME");

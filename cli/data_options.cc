@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -39,7 +40,7 @@ bool ParseColumnStd(const std::string& text, std::pair<std::string, double>* col
   return problem == std::errc() && stop == end;
 }
 
-InputStd ReadInputStd(const DataOptions& options, const ReadOptions& reading) {
+InputStd ReadStd(const DataOptions& options, const ReadOptions& reading) {
   InputStd std;
   for (const std::string& text : options.input_std) {
     std::pair<std::string, double> column;
@@ -52,6 +53,11 @@ InputStd ReadInputStd(const DataOptions& options, const ReadOptions& reading) {
                  "; give one");
     if (text == "-" && options.table == "-")
       ThrowError("--input-std: standard input is already the table; name a file");
+    if (text.find('=') != std::string::npos && !std::filesystem::exists(text)) {
+      ThrowError("--input-std: ", Quoted(text),
+                 " is neither NAME=NUMBER nor a file; write, for example, ",
+                 text.substr(0, text.find('=')), "=0.1");
+    }
     std.cells = ReadTable(text, reading);
   }
   return std;
@@ -143,11 +149,17 @@ Roles RolesOf(const DataOptions& options) {
           .task = task};
 }
 
+Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {
+  return ReadTable(options.table, ReadingFor(roles, ReadingOf(options, threads)));
+}
+
+InputStd ReadInputStd(const DataOptions& options, int threads) {
+  return ReadStd(options, ReadingOf(options, threads));
+}
+
 Dataset ReadData(const DataOptions& options, int threads) {
   const Roles roles = RolesOf(options);
-  const ReadOptions reading = ReadingOf(options, threads);
-  const Table table = ReadTable(options.table, ReadingFor(roles, reading));
-  return MakeDataset(table, roles, ReadInputStd(options, reading));
+  return MakeDataset(ReadTableFor(options, roles, threads), roles, ReadInputStd(options, threads));
 }
 
 std::string DescribeData(const CLI::App& app, const std::string& table) {
@@ -181,7 +193,7 @@ DataOptions DataFromDescription(const std::string& description) {
 RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int threads)
     : table_(ReadTable(options.table, ReadingFor(schema, ReadingOf(options, threads)))),
       rows_((RequireNames(table_, schema, options), table_), schema,
-            ReadInputStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {}
+            ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {}
 
 void TellNotes(const std::vector<Note>& notes) {
   for (const Note& note : notes) Complain("note: " + note.text);

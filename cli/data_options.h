@@ -32,6 +32,9 @@ void AddDataOptions(CLI::App* app, DataOptions* options);
 ReadOptions ReadingOf(const DataOptions& options, int threads);
 Roles RolesOf(const DataOptions& options);
 
+// The table as it is read for these roles, and what --input-std says about its cells.
+Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads);
+InputStd ReadInputStd(const DataOptions& options, int threads);
 // The table as training data.
 Dataset ReadData(const DataOptions& options, int threads);
 

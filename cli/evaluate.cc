@@ -21,8 +21,7 @@ constexpr const char* kExample =
     "  fathom evaluate price.fathom test.csv --json | jq .rmse\n\n"
     "TEST.csv needs the model's inputs and its target. Rows without a target are left out. All "
     "scores are in the\nunits of the file. Of classes, the last table counts rows by their true "
-    "and "
-    "their predicted class.";
+    "and predicted class.";
 
 struct EvaluateOptions {
   std::string model;
@@ -66,8 +65,6 @@ void RequireKnownClasses(const std::vector<Note>& notes) {
 
 void WriteClassScores(const EvaluateOptions& options, const ModelPredictor& predictor,
                       const Dataset& rows) {
-  RequireKnownClasses(rows.notes);
-  TellNotes(rows.notes);
   const std::vector<std::string>& classes = predictor.model().schema.classes;
   const ClassScores scores =
       EvaluateClasses(predictor.ClassProbabilities(rows.inputs, options.predict), rows.targets);
@@ -78,6 +75,13 @@ void WriteClassScores(const EvaluateOptions& options, const ModelPredictor& pred
   } else {
     WriteOut(HumanScores(scores) + "\n" + ConfusionTable(classes, scores));
   }
+}
+
+bool HasCompleteRow(const Matrix& targets) {
+  for (Index n = 0; n < targets.rows(); ++n) {
+    if (!targets.row(n).hasNaN()) return true;
+  }
+  return false;
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
@@ -92,11 +96,16 @@ int RunEvaluate(const EvaluateOptions& options) {
     }
   }
   const Dataset rows = test.rows().Read();
+  RequireKnownClasses(rows.notes);
+  if (!HasCompleteRow(rows.targets)) {
+    ThrowError(table.source, ": no row has a value in ", QuotedList(model.target_names),
+               "; give rows whose targets are known");
+  }
+  TellNotes(rows.notes);
   if (!model.schema.classes.empty()) {
     WriteClassScores(options, predictor, rows);
     return kGood;
   }
-  TellNotes(rows.notes);
   const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
   RequireFinite(prediction, table.source);
   const Scores scores = Evaluate(prediction, rows.targets);

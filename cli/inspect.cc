@@ -6,9 +6,10 @@
 #include <numeric>
 #include <sstream>
 
+#include "cli/align.h"
 #include "cli/common.h"
+#include "cli/inspect_table.h"
 #include "cli/report.h"
-#include "cli/text_table.h"
 #include "cli/toml.h"
 #include "fathom/base/error.h"
 #include "fathom/fit/describe.h"
@@ -23,6 +24,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kExample =
     "Examples:\n"
+    "  fathom inspect train.csv --target price        columns, ranges, problems, what fit would "
+    "do\n"
     "  fathom inspect price.fathom                    layers, relevance of the inputs, training\n"
     "  fathom inspect price.fathom --json | jq .inputs\n"
     "  fathom inspect price.fathom --config > run.toml && fathom fit --config run.toml\n\n"
@@ -32,6 +35,7 @@ constexpr const char* kExample =
 
 struct InspectOptions {
   std::string file;
+  DataOptions data;
   bool json = false, config = false;
 };
 
@@ -166,7 +170,14 @@ std::string SettingsOf(const InspectOptions& options, const Model& model) {
   return text;
 }
 
-int RunInspect(const InspectOptions& options) {
+int RunInspect(InspectOptions options) {
+  // What is named like a model is one, so that damage to it is told as that.
+  if (!options.file.ends_with(".fathom") && !LooksLikeModel(options.file)) {
+    if (options.config) ThrowError("--config: ", options.file, " is no model; leave it out");
+    options.data.table = options.file;
+    WriteOut(InspectTable(options.data, options.json));
+    return kGood;
+  }
   const Model model = LoadModel(options.file);
   if (options.config) {
     WriteOut(SettingsOf(options, model));
@@ -179,12 +190,16 @@ int RunInspect(const InspectOptions& options) {
 }  // namespace
 
 Command AddInspect(CLI::App* program) {
-  CLI::App* app = program->add_subcommand("inspect", "Show what a model has learnt and how");
+  CLI::App* app =
+      program->add_subcommand("inspect", "Show what is in a table, or what a model has learnt");
   app->footer(kExample);
   const auto options = std::make_shared<InspectOptions>();
-  app->add_option("FILE", options->file, "Model that 'fathom fit' has written")
+  app->add_option("FILE", options->file,
+                  "Table, or model that 'fathom fit' has written; - is standard input")
       ->required()
       ->type_name("");
+  AddDataOptions(app, &options->data);
+  app->get_option("--target")->required(false);
   app->add_flag("--config", options->config,
                 "Print the options of the fit as a file for 'fathom fit --config'");
   app->add_flag("--json", options->json, "Print everything as one JSON object");

@@ -1,5 +1,6 @@
 // The program `fathom`: parses, calls the library, prints. Every failure is one line on standard
 // error and an exit code.
+#include <algorithm>
 #include <csignal>
 #include <new>
 
@@ -22,30 +23,51 @@ constexpr const char* kExample =
     "'fathom COMMAND --help' explains a command. Exit codes: 0 good, 2 bad input, 3 numerical "
     "failure.";
 
-std::string Names(const std::vector<Command>& commands) {
-  std::string names;
-  for (const Command& command : commands)
-    names += (names.empty() ? "" : ", ") + command.app->get_name();
-  return names;
-}
-
 // CLI11 would only say that a subcommand is missing.
 void CheckFirstWord(int argc, char** argv, const std::vector<Command>& commands) {
-  if (argc < 2) ThrowError("name a command: ", Names(commands), " (see 'fathom --help')");
-  if (argv[1][0] == '-') return;
-  for (const Command& command : commands) {
-    if (command.app->get_name() == argv[1]) return;
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.app->get_name());
+  if (argc < 2) ThrowError("name a command: ", QuotedList(names), " (see 'fathom --help')");
+  if (argv[1][0] == '-' || std::count(names.begin(), names.end(), argv[1]) > 0) return;
+  ThrowError("there is no command ", Quoted(argv[1]), DidYouMean(argv[1], names),
+             " the commands are ", QuotedList(names), " (see 'fathom --help')");
+}
+
+// The word that begins with a dash and that no option of `app` is called.
+std::string ExplainUnknown(const std::string& word, const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  ThrowError("there is no command ", Quoted(argv[1]), "; the commands are ", Names(commands),
-             " (see 'fathom --help')");
+  const std::string name = word.substr(0, word.find('='));
+  const std::string guess = DidYouMean(name, names);
+  return "there is no option " + Quoted(name) + (guess == ";" ? "" : guess);
+}
+
+// A value that is not of its option's type, which is a number for all but texts.
+std::string ExplainConversion(const CLI::ParseError& error, const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->empty()) continue;
+    // "Could not convert: --steps = 3,1.5", with all values of an option of which the last counts.
+    if (std::string(error.what()).find(" " + option->get_name() + " = ") == std::string::npos)
+      continue;
+    const std::string& value = option->results().back();
+    double number = 0;
+    return option->get_name() + ": " + Quoted(value) +
+           (CLI::detail::lexical_cast(value, number) ? " is not a whole number, or too large"
+                                                     : " is not a number");
+  }
+  return error.what();
 }
 
 // What is wrong with the options, better told than CLI11 does where it only lists what is left.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
+    return ExplainConversion(error, app);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
   const std::vector<std::string> left = app.remaining(true);
   for (const std::string& word : left) {
-    if (word.starts_with('-') && word.size() > 1) return "there is no option " + Quoted(word);
+    if (word.starts_with('-') && word.size() > 1) return ExplainUnknown(word, app);
   }
   return left.empty() ? error.what() : "there is one argument too many: " + Quoted(left.front());
 }

@@ -30,8 +30,7 @@ constexpr const char* kExample =
     "included, in the\nunits of the file (with --latent: of the noise-free function). With several "
     "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
     "is the log density of their values. Other columns\nare ignored.\n\nOf classes: the most "
-    "probable "
-    "class and a column p_CLASS for each; log_probability is that of the true class.";
+    "probable class and a column p_CLASS for each; log_probability is that of the true class.";
 
 struct PredictCommandOptions {
   DataOptions data;
@@ -40,6 +39,7 @@ struct PredictCommandOptions {
   PredictOptions predict;
   int threads = 0;
   Index chunk = 4096;
+  bool json = false;
 };
 
 // "q025" for 0.025, "q50" for 0.5.
@@ -166,7 +166,8 @@ class Output {
 
  private:
   [[noreturn]] void ThrowFull() const {
-    ThrowError(path_, ": cannot be written: the folder for temporary files is full");
+    ThrowError(path_, ": cannot be written: the folder for temporary files, " P_tmpdir
+                      ", is full; make room there, or write to standard output");
   }
 
   std::string path_;
@@ -174,12 +175,20 @@ class Output {
   std::size_t size_ = 0;
 };
 
-// Writes the pieces of one table, the header once.
-class CsvPieces {
+// Writes predictions in pieces of one table.
+class Pieces {
+ public:
+  virtual ~Pieces() = default;
+  virtual void Write(const Table& piece) = 0;
+  virtual void Finish() {}
+};
+
+// The header once.
+class CsvPieces : public Pieces {
  public:
   explicit CsvPieces(Output* output) : output_(output) {}
 
-  void Write(const Table& piece) {
+  void Write(const Table& piece) override {
     const std::string text = Text(piece, piece.values);
     const std::size_t header = first_ ? 0 : Text(piece, Matrix(0, piece.values.cols())).size();
     output_->Write(std::string_view(text).substr(header));
@@ -197,6 +206,42 @@ class CsvPieces {
   bool first_ = true;
 };
 
+// One object: what was predicted, and an object per row in a list.
+class JsonPieces : public Pieces {
+ public:
+  JsonPieces(const Model& model, const std::vector<Note>& notes, Output* output) : output_(output) {
+    nlohmann::ordered_json head = {{"targets", model.target_names}};
+    if (!model.schema.classes.empty()) head["classes"] = model.schema.classes;
+    head["notes"] = NotesJson(notes);
+    std::string text = head.dump();
+    text.pop_back();  // the closing brace
+    output_->Write(text + ",\"predictions\":[");
+  }
+
+  void Write(const Table& piece) override {
+    std::string text;
+    for (Index n = 0; n < piece.values.rows(); ++n) {
+      nlohmann::ordered_json row = {{"row", ++row_}};
+      for (Index c = 0; c < piece.values.cols(); ++c) row[piece.columns[c]] = Cell(piece, n, c);
+      text += (row_ == 1 ? "\n" : ",\n") + row.dump();
+    }
+    output_->Write(text);
+  }
+
+  void Finish() override { output_->Write("\n]}\n"); }
+
+ private:
+  static nlohmann::ordered_json Cell(const Table& piece, Index n, Index c) {
+    const std::vector<std::string>& levels = piece.LevelsOf(c);
+    const double value = piece.values(n, c);
+    return levels.empty() ? ToJson(value)
+                          : nlohmann::ordered_json(levels[static_cast<Index>(value)]);
+  }
+
+  Output* output_;
+  Index row_ = 0;
+};
+
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
   if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
@@ -206,17 +251,23 @@ int RunPredict(const PredictCommandOptions& options) {
   TellNotes(test.rows().notes());
 
   Output output(options.output);
-  CsvPieces csv(&output);
+  std::unique_ptr<Pieces> pieces;
+  if (options.json) {
+    pieces = std::make_unique<JsonPieces>(model, test.rows().notes(), &output);
+  } else {
+    pieces = std::make_unique<CsvPieces>(&output);
+  }
   PredictOptions predict = options.predict;
   const bool classes = !model.schema.classes.empty() && !predict.latent;
   do {
     // A piece of the table at a time, so that memory beside the table does not grow with it.
     const Index count = std::min(options.chunk, test.rows().rows() - predict.first_row);
     const Dataset rows = test.rows().Read(predict.first_row, count);
-    csv.Write(classes ? PredictClasses(predictor, rows, predict)
-                      : PredictNumbers(predictor, rows, predict, quantiles));
+    pieces->Write(classes ? PredictClasses(predictor, rows, predict)
+                          : PredictNumbers(predictor, rows, predict, quantiles));
     predict.first_row += count;
   } while (predict.first_row < test.rows().rows());
+  pieces->Finish();
   output.Commit();
   return kGood;
 }
@@ -242,6 +293,9 @@ Command AddPredict(CLI::App* program) {
       ->capture_default_str();
   app->add_flag("--latent", options->predict.latent,
                 "Predict the function without the noise of an observation");
+  app->add_flag("--json", options->json,
+                "Write one JSON object: targets, notes, and predictions, an object per row with "
+                "the columns as keys");
   AddReadingOptions(app, &options->data);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/text_table.h"
+#include "cli/align.h"
 
 namespace fathom::cli {
 

@@ -82,7 +82,7 @@ class Parser {
   void ReadEntry() {
     TomlEntry entry{section_, ReadKey(), {}, line_};
     SkipBlank(false);
-    Expect('=', ("'=' after " + Quoted(entry.key)).c_str());
+    Expect('=', ("'=' and a value after " + Quoted(entry.key)).c_str());
     if (!SkipBlank(false) || text_[at_] == '\n') Fail("expected a value for " + Quoted(entry.key));
     if (text_[at_] == '[') {
       ReadList(&entry.values);

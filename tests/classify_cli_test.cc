@@ -21,6 +21,14 @@ std::string Rings(Index rows, std::uint64_t seed, const std::vector<std::string>
   return out.str();
 }
 
+// A label as it stands in a CSV file.
+std::string Field(const std::string& label) {
+  if (label.find_first_of(",\"") == std::string::npos) return label;
+  std::string field = "\"";
+  for (const char c : label) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field + "\"";
+}
+
 const std::vector<std::string> kThree = {"\"in, deep\"", "\"a \"\"ring\"\"\"", "out"};
 
 class ClassifyTest : public ProgramTest {
@@ -58,6 +66,16 @@ TEST_F(ClassifyTest, TextsAreClassesWithCommasAndQuotesInThem) {
   EXPECT_NE(csv.find("\n\"in, deep\","), std::string::npos);
   EXPECT_EQ(CountLines(csv), 101U);
   EXPECT_EQ(Good({"predict", model_, test, "--chunk", "7"}), csv);
+  const std::string text = Good({"predict", model_, test, "--json"});
+  EXPECT_EQ(Good({"predict", model_, test, "--json", "--chunk", "7"}), text);
+  const nlohmann::json json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["classes"], scores["classes"]);
+  ASSERT_EQ(json["predictions"].size(), 100U);
+  const nlohmann::json& first = json["predictions"][0];
+  EXPECT_EQ(csv.find("\n" + Field(first["class"])), csv.find('\n'));
+  EXPECT_NEAR(first["p_out"].get<double>() + first["p_in, deep"].get<double>() +
+                  first["p_a \"ring\""].get<double>(),
+              1, 1e-12);
   const std::string latent = Good({"predict", model_, test, "--latent"});
   EXPECT_TRUE(latent.starts_with("\"a \"\"ring\"\"_mean\",")) << latent.substr(0, 200);
 

@@ -84,6 +84,26 @@ TEST_F(Cli, PredictionsComeInAnyShapeTheSame) {
   }
 }
 
+TEST_F(Cli, PredictionsAsJsonAreThoseOfTheTable) {
+  Good(FitArguments(train_, model_));
+  folder_.Write("test.csv", Csv(30, 2) + "1,2,,4,\n");  // no target: no density
+  const Matrix csv = ReadTable(folder_.Write("p.csv", Good({"predict", model_, test_}))).values;
+  const std::string text = Good({"predict", model_, test_, "--json"});
+  EXPECT_EQ(Good({"predict", model_, test_, "--json", "--chunk", "7"}), text);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["targets"], nlohmann::json({"y"}));
+  EXPECT_EQ(json["notes"], nlohmann::json::array());
+  ASSERT_EQ(json["predictions"].size(), 31U);
+  const std::vector<std::string> keys = {"mean", "std", "q025", "q975", "log_density"};
+  for (Index n = 0; n < 30; ++n) {
+    EXPECT_EQ(json["predictions"][n]["row"], n + 1);
+    for (std::size_t c = 0; c < keys.size(); ++c)
+      EXPECT_EQ(json["predictions"][n][keys[c]], csv(n, static_cast<Index>(c)));
+  }
+  EXPECT_EQ(json["predictions"][30]["log_density"], "NaN");
+  EXPECT_TRUE(json["predictions"][30]["mean"].is_number());
+}
+
 TEST_F(Cli, QuantilesAndLatent) {
   Good(FitArguments(train_, model_));
   const std::string out =

@@ -65,6 +65,22 @@ TEST_F(Cv, GroupsStayTogetherAndGivenFoldsAreTaken) {
       7U);
   out = ReadTable(File("out.csv")).values;
   for (Index n = 0; n < 60; ++n) EXPECT_EQ(out(n, 1), static_cast<double>(n % 7 + 1));
+  // Texts do as well as numbers, and rows without a target leave the others in their groups.
+  std::istringstream again(table.str());
+  std::ostringstream named;
+  for (int n = -1; std::getline(again, line); ++n) {
+    const std::size_t comma = line.rfind(',');
+    named << (n == 5 ? "1,2,3,4,," : line.substr(0, comma) + ",") << (n < 0 ? "site" : "s")
+          << (n < 0 ? "" : std::to_string(n % 7)) << "\n";
+  }
+  folder_.Write("train.csv", named.str());
+  const Outcome outcome = ProgramTest::Run({"cv", train_, "--target", "y", "--steps", "2",
+                                            "--fold-column", "site", "-o", File("out.csv")});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  out = ReadTable(File("out.csv")).values;
+  ASSERT_EQ(out.rows(), 59);
+  for (Index n = 0; n < 59; ++n)
+    EXPECT_EQ(out(n, 1), static_cast<double>((n < 5 ? n : n + 1) % 7 + 1)) << n;
   Bad({"cv", train_, "--target", "y", "--group", "site", "--folds", "8"}, "groups (7)");
   Bad({"cv", train_, "--target", "y", "--group", "nothing"}, "'nothing'");
   Bad({"cv", train_, "--target", "y", "--fold-column", "site", "--folds", "3"}, "--fold");

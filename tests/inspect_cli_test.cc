@@ -44,6 +44,59 @@ TEST_F(InspectCommand, ShowsWhatAModelHasLearnt) {
   EXPECT_EQ(json["settings"]["steps"][0], "200");
 }
 
+constexpr const char* kHouses =
+    "area,kind,built,again,day,price\n"
+    "90,flat,1900,90,2024-05-01,200\n"
+    "120,house,1900,120,2024-05-02,300\n"
+    ",flat,1900,,2024-05-03,\n"
+    "150,house,1900,150,2024-05-04,400\n";
+
+TEST_F(InspectCommand, TellsTheProblemsOfATable) {
+  const std::string table = folder_.Write("houses.csv", kHouses);
+  const Json json = Json::parse(Good({"inspect", table, "--target", "price", "--json"}));
+  EXPECT_EQ(json["kind"], "table");
+  EXPECT_EQ(json["rows"], 4);
+  ASSERT_EQ(json["columns"].size(), 6U);
+  const Json& area = json["columns"][0];
+  EXPECT_EQ(area["type"], "number");
+  EXPECT_EQ(area["missing"], 1);
+  EXPECT_EQ(area["min"], 90);
+  EXPECT_EQ(area["mean"], 120);
+  EXPECT_EQ(area["max"], 150);
+  EXPECT_TRUE(area["problem"].is_null());
+  EXPECT_EQ(json["columns"][1]["levels"][0], Json({{"text", "flat"}, {"rows", 2}}));
+  EXPECT_EQ(json["columns"][2]["constant"], true);
+  EXPECT_EQ(json["columns"][5]["role"], "target");
+  const std::string problem = json["columns"][4]["problem"];
+  EXPECT_NE(problem.find("dates"), std::string::npos) << problem;
+  EXPECT_EQ(json["fit"]["refusal"], problem);
+  const std::string text = Good({"inspect", table, "--target", "price"});
+  EXPECT_NE(text.find("fit         would refuse it"), std::string::npos) << text;
+}
+
+TEST_F(InspectCommand, SaysOfATableWhatFitThenDoes) {
+  const std::string table = folder_.Write("houses.csv", kHouses);
+  const Json plan = Json::parse(
+      Good({"inspect", table, "--target", "price", "--ignore", "day", "--json"}))["fit"];
+  EXPECT_TRUE(plan["refusal"].is_null());
+  const Outcome outcome = Run({"fit", table, "--target", "price", "--ignore", "day", "--json",
+                               "--steps", "2", "-o", model_});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json fitted = Json::parse(outcome.out);
+  for (const char* key : {"rows", "inputs", "targets", "notes"})
+    EXPECT_EQ(plan[key], fitted[key]) << key;
+  EXPECT_EQ(plan["inputs"], Json({"area", "kind=house"}));
+  EXPECT_EQ(plan["rows"], 3);
+  const std::string text = Good({"inspect", table, "--ignore", "day"});
+  EXPECT_NE(text.find("--target NAME"), std::string::npos) << text;
+  const std::string piped = Good({"inspect", "-", "--ignore", "day"}, kHouses);
+  const auto columns = [](const std::string& shown) {
+    const std::size_t begin = shown.find("\nrows");
+    return shown.substr(begin, shown.find("\nnote") - begin);
+  };
+  EXPECT_EQ(columns(piped), columns(text));
+}
+
 TEST_F(InspectCommand, RefusesWhatIsNoModel) {
   Bad({"inspect", File("nowhere.fathom")}, "nowhere.fathom");
   Good(FitArguments(train_, model_));

@@ -16,7 +16,8 @@ namespace fathom {
 namespace {
 
 [[noreturn]] void ThrowCannotWrite(const std::string& path, int reason) {
-  ThrowError(path, ": cannot write the file: ", std::strerror(reason));
+  ThrowError(path, ": cannot write the file: ", std::strerror(reason),
+             "; make room, or name another place");
 }
 
 std::filesystem::path Folder(const std::filesystem::path& file) {

@@ -218,6 +218,9 @@ Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
   table.source = layout.source;
   if (!layout.named) table.unnamed_columns = static_cast<Index>(layout.names.size());
   table.columns = internal::ChooseColumns(options, text, &layout);
+  for (std::size_t c = 0; c < layout.names.size(); ++c) {
+    if (layout.destinations[c] < 0) table.left_out.push_back(layout.names[c]);
+  }
   ReadBody(file, layout, text, header_lines + 1, options.threads, &table);
   return table;
 }

@@ -65,13 +65,7 @@ void InputRows::FindColumns() {
     sources_.push_back({FindColumn(table_, input.name), {}});
     FindLevels(input, &sources_.back());
   }
-  if (missing.size() == 1) {
-    ThrowNoColumn(table_.source, table_.columns, "column", missing[0]);
-  } else if (!missing.empty()) {
-    ThrowError(table_.source, ": ", missing.size(),
-               " input columns of the model are missing: ", QuotedList(missing),
-               "; the columns are ", QuotedList(table_.columns));
-  }
+  if (!missing.empty()) ThrowMissing(missing);
   for (const std::string& name : schema_.targets) {
     if (place_of.contains(name)) target_places_.push_back(FindColumn(table_, name));
   }
@@ -112,6 +106,16 @@ Matrix InputRows::ReadTargets(const std::vector<Index>& picked) const {
     if (!std::isnan(target)) target = class_of_level_[static_cast<std::size_t>(target)];
   }
   return targets;
+}
+
+void InputRows::ThrowMissing(const std::vector<std::string>& missing) const {
+  // Other columns were not read, but one of them may be the one that is meant.
+  std::vector<std::string> columns = table_.columns;
+  columns.insert(columns.end(), table_.left_out.begin(), table_.left_out.end());
+  if (missing.size() == 1) ThrowNoColumn(table_.source, columns, "column", missing[0]);
+  ThrowError(table_.source, ": ", missing.size(),
+             " input columns of the model are missing: ", QuotedList(missing), "; the columns are ",
+             QuotedList(columns));
 }
 
 void InputRows::FindLevels(const InputColumn& input, Source* source) {
@@ -255,7 +259,10 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   const auto kept = static_cast<Index>(picked.size());
   const Index weightless = table.values.rows() - without_target - kept;
   if (picked.empty()) {
-    if (weightless > 0) ThrowError(table.source, ": all rows with a target have weight 0");
+    if (weightless > 0) {
+      ThrowError(table.source, ": column ", Quoted(schema.weights),
+                 ": all rows with a target have weight 0; give some a positive one");
+    }
     ThrowError(table.source, ": no row has a value in ",
                schema.targets.size() == 1 ? "target column " : "all target columns ",
                QuotedList(schema.targets), "; fill in the known targets");
@@ -270,6 +277,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   dataset.targets = reader.ReadTargets(picked);
   if (!schema.weights.empty()) dataset.weights = weights(picked);
   dataset.dropped_rows = table.values.rows() - kept;
+  dataset.table_rows = picked;
   const auto note = [&](const char* kind, Index count, const char* what) {
     if (count == 0) return;
     dataset.notes.push_back({kind, count,

@@ -26,6 +26,7 @@ struct Dataset {
   Vector weights = {};           // [N], how many rows each counts as; empty: one
   Index dropped_rows = 0;        // rows of the table left out, for whatever reason
   std::vector<Note> notes = {};  // what the user should know
+  std::vector<Index> table_rows = {};  // [N] for training: the row of the table that each row was
 
   Index rows() const { return inputs.rows(); }
 };
@@ -75,6 +76,7 @@ class InputRows {
   };
 
   void FindColumns();
+  [[noreturn]] void ThrowMissing(const std::vector<std::string>& missing) const;
   void FindLevels(const InputColumn& input, Source* source);
   void FindClasses();
   void FindStd(const InputStd& std);

@@ -54,7 +54,10 @@ FileBytes::FileBytes(const std::string& path) : name_(path == "-" ? "standard in
     return;
   }
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) ThrowError(path, ": cannot open the file: ", std::strerror(errno));
+  if (descriptor < 0) {
+    ThrowError(path, ": cannot open the file: ", std::strerror(errno),
+               errno == ENOENT ? "; check its name and its folder" : "");
+  }
   try {
     Load(descriptor);
   } catch (...) {

@@ -48,10 +48,11 @@ class Hash {
 std::string Fingerprint(const Dataset& dataset) {
   // All members are named, so that a new one does not compile until it is decided on.
   const auto& [source, schema, input_names, target_names, inputs, targets, weights, dropped_rows,
-               notes] = dataset;
+               notes, table_rows] = dataset;
   static_cast<void>(source);
   static_cast<void>(dropped_rows);
   static_cast<void>(notes);
+  static_cast<void>(table_rows);  // where the rows were does not change what is learnt
   Hash hash;
   hash.Add(input_names);
   hash.Add(target_names);

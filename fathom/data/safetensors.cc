@@ -77,7 +77,8 @@ class Reader {
 
   template <typename... Parts>
   [[noreturn]] void Refuse(const Parts&... parts) const {
-    ThrowError(file_.name(), ": is damaged or no safetensors file: ", parts...);
+    ThrowError(file_.name(), ": is damaged or no safetensors file: ", parts...,
+               "; make or copy the file anew");
   }
 
   // Cuts the file into the header, which is returned, and data_.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostCategories = 100;
 
 // 2024-05-31, 31.5.2024, 5/31/24, 20:15 and the like, with or without a time behind it: groups of
-// at most four digits with the same separator between the first three.
+// one, two or four digits with the same separator between the first three.
 bool LooksLikeDate(std::string_view text) {
   std::vector<std::size_t> digits;
   char separator = 0;
@@ -27,7 +27,7 @@ bool LooksLikeDate(std::string_view text) {
     std::size_t count = 0;
     while (i + count < text.size() && std::isdigit(static_cast<unsigned char>(text[i + count])))
       ++count;
-    if (count == 0 || count > 4) return false;
+    if (count == 0 || count == 3 || count > 4) return false;
     digits.push_back(count);
     i += count;
     if (i == text.size() || digits.size() == 3) break;
@@ -39,6 +39,20 @@ bool LooksLikeDate(std::string_view text) {
   const bool ended = i == text.size() || text[i] == ' ' || text[i] == 'T';
   const bool clock = separator == ':' && digits.size() >= 2 && digits[0] <= 2 && digits[1] == 2;
   return ended && (clock || digits.size() == 3);
+}
+
+// 1.234.567: digits in threes.
+bool LooksLikeThousands(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const std::size_t first = std::min(text.find('.'), text.size());
+  if (first == 0 || first > 3 || (text.size() - first) % 4 != 0 || text.size() - first < 8)
+    return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool point = i >= first && (i - first) % 4 == 0;
+    if (point ? text[i] != '.' : std::isdigit(static_cast<unsigned char>(text[i])) == 0)
+      return false;
+  }
+  return true;
 }
 
 // How to leave column `name` out, as a program's user and a library's caller both understand it.
@@ -220,6 +234,11 @@ class SchemaMaker {
     if (std::all_of(levels.begin(), levels.end(), LooksLikeDate)) {
       ThrowError(place, "holds dates or times such as ", Quoted(levels.front()),
                  "; replace them by numbers (days since a start, month, hour), or ", cure);
+    }
+    const auto thousands = std::find_if(levels.begin(), levels.end(), LooksLikeThousands);
+    if (thousands != levels.end()) {
+      ThrowError(place, "holds numbers with points between thousands, such as ", Quoted(*thousands),
+                 "; take these points out");
     }
     const Index rows = table_.values.rows() - table_.values.col(c).array().isNaN().count();
     if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {

@@ -1,56 +1,20 @@
 #include "fathom/data/table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <numeric>
-#include <string_view>
 
 #include "fathom/base/error.h"
 #include "fathom/data/text.h"
 
 namespace fathom {
-namespace {
-
-// Letters to change, insert or drop to turn a into b; upper and lower case count as equal.
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (lower(a[i - 1]) != lower(b[j - 1]) ? 1 : 0);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-}  // namespace
-
 std::string UnnamedColumn(std::size_t number) {
   return std::string("x").append(std::to_string(number));
 }
 
 void ThrowNoColumn(const std::string& source, const std::vector<std::string>& columns,
                    const char* what, const std::string& name) {
-  std::size_t nearest = name.size() / 2 + 1;  // farther than this is no spelling mistake
-  const std::string* guess = nullptr;
-  for (const std::string& column : columns) {
-    // Distances cost the product of the lengths; no spelling mistake is this long.
-    if (name.size() > 200 || column.size() > 200) continue;
-    const std::size_t distance = EditDistance(name, column);
-    if (distance < nearest) {
-      nearest = distance;
-      guess = &column;
-    }
-  }
-  ThrowError(source, ": there is no ", what, " ", Quoted(name),
-             guess ? "; did you mean " + Quoted(*guess) + "?" : ";", " the columns are ",
-             QuotedList(columns));
+  ThrowError(source, ": there is no ", what, " ", Quoted(name), DidYouMean(name, columns),
+             " the columns are ", QuotedList(columns));
 }
 
 Index FindColumn(const std::string& source, const std::vector<std::string>& columns,

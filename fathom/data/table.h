@@ -18,6 +18,7 @@ struct Table {
   // `values` are places in this list. Empty for a column of numbers. A column of more than
   // kMostLevels texts keeps the first kMostLevels + 1 that were found, and its other cells are NaN.
   std::vector<std::vector<std::string>> levels = {};
+  std::vector<std::string> left_out = {};  // columns of the file that the reader was told to leave
   // Columns of the file, if it gave them no names. The table may hold fewer.
   Index unnamed_columns = 0;
 

@@ -114,7 +114,8 @@ void CheckScaler(const Scaler& scaler, const char* name) {
   const bool finite =
       scaler.mean.allFinite() && scaler.scale.allFinite() && scaler.missing_var.allFinite();
   if (!finite || (scaler.scale.array() <= 0).any() || (scaler.missing_var.array() < 0).any())
-    ThrowError("the scaler of the ", name, " is not usable");
+    ThrowError("the scaler of the ", name, " holds a number that is not finite or out of range;",
+               " make the file anew");
 }
 
 void CheckNames(const std::vector<std::string>& inputs, const std::vector<std::string>& targets) {
@@ -203,7 +204,8 @@ class Builder {
   Json ReadDescription() const {
     const auto format = content_.metadata.find("format");
     if (format == content_.metadata.end() || format->second != kFormat)
-      ThrowError("it holds arrays, but not those of a fathom model");
+      ThrowError(
+          "it holds arrays, but not those of a fathom model; name a file that 'fathom fit' made");
     const std::string& version = Metadata("format_version");
     const bool is_number =
         !version.empty() && version.find_first_not_of("0123456789") == std::string::npos;

@@ -17,7 +17,7 @@ std::vector<double> TakeArray(const std::string& name, const std::vector<Index>&
   const std::vector<std::uint64_t>& actual = found->second.shape;
   if (!std::equal(actual.begin(), actual.end(), shape.begin(), shape.end(),
                   [](std::uint64_t a, Index b) { return std::cmp_equal(a, b); })) {
-    ThrowError("array ", Quoted(name), " has the wrong shape");
+    ThrowError("array ", Quoted(name), " has the wrong shape; the file is damaged, make it anew");
   }
   std::vector<double> values = std::move(found->second.values);
   content->tensors.erase(found);

@@ -213,7 +213,7 @@ const Network::Sums& SumLogZ(const Network& network, const LogZOptions& options,
       ChunkUpAndDown(task, rows.subspan(begin, chunk.x.rows()), &chunk, &sums);
     }
   });
-  for (Index slot = 1; slot < slots; ++slot) workspace->sums[0].Add(workspace->sums[slot]);
+  network.AddToFirst({workspace->sums.data(), static_cast<std::size_t>(slots)}, pool);
   return workspace->sums[0];
 }
 

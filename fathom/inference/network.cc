@@ -15,16 +15,24 @@ void AddTo(AlignedBuffer* total, const AlignedBuffer& part) {
 
 }  // namespace
 
-void Network::Sums::Add(const Sums& other) {
+void Network::Sums::AddFunction(Index l, Index d, const Sums& other) {
+  AddTo(&functions[l][d], other.functions[l][d]);
+}
+
+void Network::Sums::AddRest(const Sums& other) {
   log_z += other.log_z;
-  for (std::size_t l = 0; l < functions.size(); ++l) {
-    for (std::size_t d = 0; d < functions[l].size(); ++d)
-      AddTo(&functions[l][d], other.functions[l][d]);
-    noise[l] += other.noise[l];
-  }
+  for (std::size_t l = 0; l < noise.size(); ++l) noise[l] += other.noise[l];
   likelihood += other.likelihood;
   points += other.points;
   point_log_weights += other.point_log_weights;
+}
+
+void Network::Sums::Add(const Sums& other) {
+  for (std::size_t l = 0; l < functions.size(); ++l) {
+    for (std::size_t d = 0; d < functions[l].size(); ++d)
+      AddFunction(static_cast<Index>(l), static_cast<Index>(d), other);
+  }
+  AddRest(other);
 }
 
 void Network::Attach(const DeepGp& model, const ProjectionOptions& options) {
@@ -189,6 +197,14 @@ Index Network::SumsBytes() const {
     for (const auto& projection : layer) doubles += projection->SumsSize();
   }
   return doubles * static_cast<Index>(sizeof(double));
+}
+
+void Network::AddToFirst(std::span<Sums> sums, const ThreadPool& pool) const {
+  pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
+    const auto [l, d] = flat_[job];
+    for (const Sums& part : sums.subspan(1)) sums[0].AddFunction(l, d, part);
+  });
+  for (const Sums& part : sums.subspan(1)) sums[0].AddRest(part);
 }
 
 void Network::FinishFunction(Index l, Index d, const Sums& sums,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fathom/base/aligned.h"
@@ -36,6 +37,8 @@ class Network {
     Vector likelihood;
     Matrix points;             // of a model with points, as in DeepGp
     Vector point_log_weights;  // with respect to the logarithms of the normalised weights
+    void AddFunction(Index layer, Index function, const Sums& other);
+    void AddRest(const Sums& other);  // all but the functions
     void Add(const Sums& other);
   };
 
@@ -70,6 +73,8 @@ class Network {
                 Moments* d_below) const;
   void ResetSums(Sums* sums) const;
   Index SumsBytes() const;  // memory of one Sums
+  // Adds the others to the first: function by function on all threads, in the order of the sums.
+  void AddToFirst(std::span<Sums> sums, const ThreadPool& pool) const;
 
   // Adds what the sums stand for in one function: the gradient with respect to its kernel,
   // pseudo-inputs and cavity.

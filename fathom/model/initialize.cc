@@ -206,22 +206,33 @@ Matrix KMeans(const Matrix& x, Index k, Index iterations, std::uint64_t seed) {
 
 Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
   const Index D = x.cols();
+  const auto N = static_cast<double>(x.rows());
   const Matrix centred = x.rowwise() - x.colwise().mean();
-  const Matrix covariance = centred.transpose() * centred / static_cast<double>(x.rows());
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(covariance);
+  // X'X and XX' have the same eigenvalues but for zeros; with 10,000 columns only XX' is small.
+  const bool wide = D > x.rows();
+  const Matrix product =
+      wide ? Matrix(centred * centred.transpose() / N) : Matrix(centred.transpose() * centred / N);
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(product);
   FATHOM_CHECK(solver.info() == Eigen::Success);
+  const Index last = product.rows() - 1;
+  const auto principal = [&](Index c) -> Vector {
+    const Vector eigenvector = solver.eigenvectors().col(last - c);
+    return wide ? Vector((centred.transpose() * eigenvector).normalized()) : eigenvector;
+  };
+  const auto variance_along = [&](const Vector& d) {
+    return wide ? (centred * d).squaredNorm() / N : d.dot(product * d);
+  };
   RandomStream stream(seed, 3);
   Matrix loadings(D, count);
   const double tiny = 1e-10 * std::max(solver.eigenvalues().maxCoeff(), 1e-300);
   for (Index c = 0; c < count; ++c) {
-    const bool there = c < D && solver.eigenvalues()[D - 1 - c] > tiny;
-    Vector direction =
-        there ? Vector(solver.eigenvectors().col(D - 1 - c)) : Vector(stream.NormalMatrix(D, 1));
+    const bool there = c <= last && solver.eigenvalues()[last - c] > tiny;
+    Vector direction = there ? principal(c) : Vector(stream.NormalMatrix(D, 1));
     // The sign is arbitrary; fix it, so that the start does not depend on the solver's taste.
     Index largest = 0;
     direction.cwiseAbs().maxCoeff(&largest);
     if (direction[largest] < 0) direction = -direction;
-    const double variance = direction.dot(covariance * direction);
+    const double variance = variance_along(direction);
     loadings.col(c) = variance > tiny ? Vector(direction / std::sqrt(variance)) : direction;
   }
   return loadings;

@@ -107,6 +107,20 @@ TEST(PrincipalLoadings, BeyondTheRankRandomDirectionsOfUnitVariance) {
   EXPECT_NE(loadings.col(2), loadings.col(3));
 }
 
+TEST(PrincipalLoadings, WideTablesHaveTheDirectionsOfTheirTranspose) {
+  RandomStream stream(5);
+  const Matrix x = stream.NormalMatrix(6, 40);
+  const Matrix centred = x.rowwise() - x.colwise().mean();
+  const Matrix loadings = PrincipalLoadings(x, 7, 1);
+  const Matrix scores = centred * loadings.leftCols(5);  // the rank is 6 - 1
+  EXPECT_TRUE((scores.transpose() * scores / 6).isApprox(Matrix::Identity(5, 5), 1e-10));
+  const Vector along = centred.transpose() * (centred * loadings.col(0)) / 6;
+  const double eigenvalue = along.norm() / loadings.col(0).norm();
+  EXPECT_TRUE(along.isApprox(eigenvalue * loadings.col(0), 1e-10));
+  for (Index c = 1; c < 5; ++c) EXPECT_GT(loadings.col(c).norm(), loadings.col(c - 1).norm());
+  EXPECT_TRUE(loadings.allFinite());
+}
+
 TEST(PrincipalLoadings, ConstantColumnsAndOneRow) {
   Matrix x = Matrix::Zero(10, 3);
   x.col(1).setLinSpaced(-1, 1);

@@ -29,6 +29,7 @@ inline Arguments Join(Arguments first, const Arguments& second) {
 struct StartOptions {
   int in = 0, out = 1, err = 2;  // descriptors that become the standard streams
   rlim_t file_size = RLIM_INFINITY;
+  const char* folder = ".";  // to run in
 };
 
 inline pid_t Start(const Arguments& arguments, const StartOptions& options) {
@@ -44,6 +45,7 @@ inline pid_t Start(const Arguments& arguments, const StartOptions& options) {
     ::dup2(options.err, 2);
     const rlimit limit{options.file_size, options.file_size};
     ::setrlimit(RLIMIT_FSIZE, &limit);
+    if (::chdir(options.folder) != 0) ::_exit(126);
     ::execv(FATHOM_PROGRAM, argv.data());
     ::_exit(127);
   }

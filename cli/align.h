@@ -1,6 +1,5 @@
-// Tables for people.
-#ifndef FATHOM_CLI_TEXT_TABLE_H_
-#define FATHOM_CLI_TEXT_TABLE_H_
+#ifndef FATHOM_CLI_ALIGN_H_
+#define FATHOM_CLI_ALIGN_H_
 
 #include <string>
 #include <vector>
@@ -12,4 +11,4 @@ std::string Align(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace fathom::cli
 
-#endif  // FATHOM_CLI_TEXT_TABLE_H_
+#endif  // FATHOM_CLI_ALIGN_H_

@@ -1,4 +1,4 @@
-#include "cli/text_table.h"
+#include "cli/align.h"
 
 #include <algorithm>
 
