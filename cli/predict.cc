@@ -231,11 +231,10 @@ class JsonPieces : public Pieces {
   void Finish() override { output_->Write("\n]}\n"); }
 
  private:
-  static nlohmann::ordered_json Cell(const Table& piece, Index n, Index c) {
+  static nlohmann::json Cell(const Table& piece, Index n, Index c) {
     const std::vector<std::string>& levels = piece.LevelsOf(c);
     const double value = piece.values(n, c);
-    return levels.empty() ? ToJson(value)
-                          : nlohmann::ordered_json(levels[static_cast<Index>(value)]);
+    return levels.empty() ? ToJson(value) : nlohmann::json(levels[static_cast<Index>(value)]);
   }
 
   Output* output_;
