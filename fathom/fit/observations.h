@@ -14,8 +14,8 @@ namespace fathom {
 // numbers, probit for two classes, robust_max for more. Throws Error if it is not one for such
 // targets.
 //
-// robust_max and not softmax, since one step of a fit takes a fraction of the time and predicts as
-// well; docs/likelihoods.md has the numbers.
+// robust_max and not softmax, since one step of a fit takes a fraction of the time; see
+// docs/likelihoods.md.
 std::string ChooseLikelihood(const std::string& name, const Dataset& dataset);
 
 // Functions that the likelihood has for the targets of the dataset.
