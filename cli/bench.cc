@@ -185,8 +185,10 @@ std::string HumanLine(const Json& line) {
   std::string text = buffer;
   if (IsFailure(line)) return text + " FAILED: " + line["failure"].get<std::string>() + "\n";
   const Json& scores = line["scores"];
-  std::snprintf(buffer, sizeof(buffer), "log likelihood %9.4f  RMSE %9.4g  %7.1f s  %6.0f MB\n",
-                scores["log_likelihood"].get<double>(), scores["rmse"].get<double>(),
+  const bool classes = scores.contains("accuracy");
+  std::snprintf(buffer, sizeof(buffer), "log likelihood %9.4f  %s %9.4g  %7.1f s  %6.0f MB\n",
+                scores["log_likelihood"].get<double>(), classes ? "accuracy" : "RMSE",
+                scores[classes ? "accuracy" : "rmse"].get<double>(),
                 line["cpu_seconds"].get<double>(), line["peak_memory"].get<double>() / 1e6);
   return text + buffer;
 }

@@ -16,8 +16,8 @@ namespace fathom::cli {
 
 namespace {
 
-const std::vector<std::string> kStudyKeys = {"datasets", "splits",      "budget", "ignore",
-                                             "bits",     "categorical", "source"};
+const std::vector<std::string> kStudyKeys = {"datasets", "splits", "budget",      "task",
+                                             "ignore",   "bits",   "categorical", "source"};
 
 bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::count(names.begin(), names.end(), name) > 0;
@@ -85,6 +85,10 @@ class StudyReader {
       splits_ = InLine(entry.line, [&] { return ParseSplitNumbers("splits", text); });
     } else if (entry.key == "budget") {
       study_.budget = InLine(entry.line, [&] { return ParseDuration("budget", text); });
+    } else if (entry.key == "task") {
+      if (text != "classify" && text != "regress")
+        Fail(entry.line, "task: " + Quoted(text) + " is neither 'regress' nor 'classify'");
+      study_.data.roles.task = text == "classify" ? Task::kClassify : Task::kRegress;
     } else if (entry.key == "ignore") {
       study_.data.roles.ignore = entry.values;
     } else if (entry.key == "categorical") {

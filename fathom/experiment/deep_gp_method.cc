@@ -16,6 +16,9 @@ class FittedDeepGp : public Predictor {
  public:
   explicit FittedDeepGp(Model model) : model_(std::move(model), 1) {}
   Prediction Predict(const Moments& inputs) const override { return model_.Predict(inputs); }
+  Matrix ClassProbabilities(const Moments& inputs) const override {
+    return model_.ClassProbabilities(inputs);
+  }
 
  private:
   ModelPredictor model_;

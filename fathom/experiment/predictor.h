@@ -16,6 +16,8 @@ class Predictor {
   virtual ~Predictor() = default;
   // Of y, in the units of the file; the columns are those of the training rows.
   virtual Prediction Predict(const Moments& inputs) const = 0;
+  // P(y = class) [N, classes], in the order of schema.classes of the training rows, if they have any.
+  virtual Matrix ClassProbabilities(const Moments& inputs) const = 0;
 };
 
 // A method with all its settings. Only what Fit returns can predict.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fathom/base/error.h"
+#include "fathom/evaluate/class_metrics.h"
 #include "fathom/evaluate/metrics.h"
 
 namespace fathom {
@@ -24,21 +25,51 @@ Prediction PredictionRows(const Prediction& prediction, const std::vector<Index>
   return part;
 }
 
-Json ScoresJson(const Prediction& prediction, const Matrix& targets) {
-  const Scores scores = Evaluate(prediction, targets);
-  Json json = {{"rows", scores.rows},
-               {"log_likelihood", scores.mean_log_likelihood},
-               {"rmse", scores.rmse},
-               {"mae", scores.mae},
-               {"crps", scores.crps},
-               {"coverage_50", scores.coverage_50},
-               {"coverage_95", scores.coverage_95},
-               {"calibration_error", scores.calibration_error}};
-  for (const auto& [name, value] : json.items()) {
+Json RequireFinite(Json scores) {
+  for (const auto& [name, value] : scores.items()) {
     if (!std::isfinite(value.get<double>()))
       throw NumericalError("the score " + name + " is " + std::to_string(value.get<double>()));
   }
-  return json;
+  return scores;
+}
+
+Json ScoresJson(const Prediction& prediction, const Matrix& targets) {
+  const Scores scores = Evaluate(prediction, targets);
+  return RequireFinite({{"rows", scores.rows},
+                        {"log_likelihood", scores.mean_log_likelihood},
+                        {"rmse", scores.rmse},
+                        {"mae", scores.mae},
+                        {"crps", scores.crps},
+                        {"coverage_50", scores.coverage_50},
+                        {"coverage_95", scores.coverage_95},
+                        {"calibration_error", scores.calibration_error}});
+}
+
+Json ClassScoresJson(const Matrix& probability, const Matrix& labels) {
+  const ClassScores scores = EvaluateClasses(probability, labels);
+  return RequireFinite({{"rows", scores.rows},
+                        {"log_likelihood", scores.mean_log_likelihood},
+                        {"accuracy", scores.accuracy},
+                        {"brier", scores.brier},
+                        {"calibration_error", scores.calibration_error}});
+}
+
+// Scores of all test rows and, where some of them were seen in training, of those that were not.
+void AddScores(const Predictor& predictor, const Dataset& test, const std::vector<Index>& unseen,
+               Json* result) {
+  const bool some_seen = !unseen.empty() && static_cast<Index>(unseen.size()) < test.rows();
+  const Matrix unseen_targets = test.targets(unseen, Eigen::all);
+  if (test.schema.classes.empty()) {
+    const Prediction prediction = predictor.Predict(test.inputs);
+    (*result)["scores"] = ScoresJson(prediction, test.targets);
+    if (some_seen)
+      (*result)["unseen"] = ScoresJson(PredictionRows(prediction, unseen), unseen_targets);
+  } else {
+    const Matrix probability = predictor.ClassProbabilities(test.inputs);
+    (*result)["scores"] = ClassScoresJson(probability, test.targets);
+    if (some_seen)
+      (*result)["unseen"] = ClassScoresJson(probability(unseen, Eigen::all), unseen_targets);
+  }
 }
 
 }  // namespace
@@ -50,14 +81,8 @@ Json RunUnit(const SplitData& data, const Split& split, const Method& method) {
   const double start = CpuSeconds();
   const std::unique_ptr<Predictor> predictor = method.Fit(train);
   const double fitted = CpuSeconds();
-  const Prediction prediction = predictor->Predict(test.inputs);
-
   Json result;
-  result["scores"] = ScoresJson(prediction, test.targets);
-  const std::vector<Index> unseen = UnseenRows(data.table, split);
-  if (!unseen.empty() && unseen.size() < split.held_out.size())
-    result["unseen"] =
-        ScoresJson(PredictionRows(prediction, unseen), test.targets(unseen, Eigen::all));
+  AddScores(*predictor, test, UnseenRows(data.table, split), &result);
   result["train_rows"] = train.rows();
   result["test_rows"] = test.rows();
   result["inputs"] = train.inputs.cols();

@@ -27,6 +27,13 @@ class MeanMethod : public Method {
         moments.var.setConstant(var_);
         return Prediction::Gaussian(moments);
       }
+      Matrix ClassProbabilities(const Moments& inputs) const override {
+        // Of two classes: the mean of their numbers is the probability of the second.
+        Matrix probability(inputs.rows(), 2);
+        probability.col(0).setConstant(1 - mean_);
+        probability.col(1).setConstant(mean_);
+        return probability;
+      }
 
      private:
       double mean_, var_;
@@ -78,6 +85,30 @@ TEST(RunUnit, AScoreThatIsNotFiniteIsAFailure) {
     EXPECT_NE(std::string(error.what()).find("log_likelihood is -inf"), std::string::npos)
         << error.what();
   }
+}
+
+SplitData Classes() {
+  SplitData data = Twins();
+  data.table.values.col(1) << 0, 1, 1, 1, 1, 0;
+  data.table.levels = {{}, {"no", "yes"}};
+  data.roles.task = Task::kClassify;
+  return data;
+}
+
+TEST(RunUnit, ClassesAreScoredByTheirProbabilities) {
+  SplitData data = Classes();
+  const Json result = RunUnit(data, data.splits[0], MeanMethod());
+  // P(yes) = 3/4; row 4 is yes and was seen, row 5 is no.
+  EXPECT_NEAR(result["scores"]["log_likelihood"], 0.5 * (std::log(0.75) + std::log(0.25)), 1e-15);
+  EXPECT_EQ(result["scores"]["accuracy"], 0.5);
+  EXPECT_NEAR(result["unseen"]["log_likelihood"], std::log(0.25), 1e-15);
+  EXPECT_EQ(result["unseen"]["accuracy"], 0);
+  EXPECT_FALSE(result["scores"].contains("rmse"));
+  Recipe recipe;
+  recipe.architecture.hidden = {};
+  recipe.optimizer.steps = 50;
+  data.splits = {{.train = {0, 1, 2, 3, 4}, .held_out = {5}}};
+  EXPECT_LT(RunUnit(data, data.splits[0], *DeepGpMethod(recipe))["scores"]["log_likelihood"], 0);
 }
 
 TEST(RunUnit, DeepGpLearnsAndRecordsItsRecipe) {
