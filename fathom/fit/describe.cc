@@ -89,12 +89,18 @@ Relevance FindRelevance(const Model& model) {
     if (l == 0 || network.layers[l].skip) squared += slopes.rightCols(slopes.cols() - below);
     above = slopes.leftCols(below);
   }
+  // Lengthscales are 1 / sqrt of squared slopes, so that both turn back in the same way.
+  Matrix bends = Lengthscales(network.layers[0]).cwiseInverse().cwiseAbs2();
+  const Matrix& directions = model.input_scaler.directions;
+  if (directions.size() > 0) {
+    const Matrix back = directions.cwiseAbs2().transpose();
+    squared = Matrix(squared * back);
+    bends = Matrix(bends * back);
+  }
   Relevance relevance;
-  relevance.lengthscale = Lengthscales(network.layers[0])
-                              .colwise()
-                              .minCoeff()
-                              .transpose()
-                              .cwiseProduct(model.input_scaler.scale);
+  relevance.lengthscale =
+      bends.colwise().maxCoeff().cwiseSqrt().cwiseInverse().transpose().cwiseProduct(
+          model.input_scaler.scale);
   relevance.share = squared.cwiseSqrt();
   // A column that never varied cannot have taught the model anything.
   for (Index c = 0; c < squared.cols(); ++c) {

@@ -40,6 +40,8 @@ void CheckRecipe(const Recipe& recipe) {
           recipe.noise_floor);
   Require(recipe.optimizer.steps >= 0 && recipe.optimizer.steps <= kMostSteps, "steps",
           "from 0 to 1e15", recipe.optimizer.steps);
+  Require(recipe.effort > 0 && recipe.effort <= 1000, "effort", "positive and at most 1000",
+          recipe.effort);
   Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);
   Require(recipe.optimizer.learning_rate > 0 && recipe.optimizer.learning_rate <= 10,
           "learning rate", "positive and at most 10", recipe.optimizer.learning_rate);
@@ -59,6 +61,12 @@ void CheckRecipe(const Recipe& recipe) {
   const bool moments = architecture.propagation == Propagation::kMoments;
   Require(!architecture.full_covariance || moments, "propagation",
           "'moments' with full covariances", "paths");
+  Require(!recipe.stack || moments, "propagation",
+          "'moments' for a stack, which has the others too", "paths");
+  Require(!recipe.stack || recipe.inference == Inference::kAep, "inference", "'aep' for a stack",
+          "'sep' or 'ep'");
+  Require(!recipe.stack || !architecture.full_covariance, "covariance", "'diag' for a stack",
+          "'full'");
   Require(moments || recipe.inference == Inference::kAep, "propagation",
           "'moments' with inference by EP or SEP", "paths");
   Require(!architecture.full_covariance || recipe.inference == Inference::kAep, "inference",
