@@ -25,7 +25,7 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   };
   add("--quality", &options->quality, "fast|default|best",
       "Time against accuracy, as defaults of the other options: fast has fewer pseudo-points and "
-      "hidden units, best more of them, more steps and --stack")
+      "hidden units, best has more steps and --stack")
       ->check(OneOf({"fast", "default", "best"}));
   app->add_flag("--stack,!--no-stack", recipe.stack,
                 "Fit networks of several kinds (moments, samples, points, one layer more, none "
@@ -36,6 +36,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
       "Pseudo-points per function; a list gives one number per layer");
   add("--kernel", &architecture.kernel, "KIND",
       "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
+  add("--likelihood", &architecture.likelihood, "KIND",
+      "gaussian for numbers; probit, softmax or robust_max for classes; auto: by the target");
   add("--inference", &options->inference, "aep|sep|ep",
       "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
       "moments, ep with a factor for each row")
@@ -98,9 +100,8 @@ void ApplyQuality(const CLI::App& app, RecipeOptions* options) {
     preset("--hidden", &options->hidden, std::string("3"));
     preset("--inducing", &options->inducing, std::string("50,30"));
   } else if (options->quality == "best") {
-    preset("--inducing", &options->inducing, std::string("200,100"));
     preset("--stack", &options->recipe.stack, true);
-    preset("--effort", &options->recipe.effort, 3.0);
+    preset("--effort", &options->recipe.effort, 2.0);
   }
 }
 
@@ -124,6 +125,12 @@ Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
   FromJson(options->inference, "--inference", &recipe.inference);
   CheckRecipe(recipe);
   return recipe;
+}
+
+std::string TaskFor(const std::string& task, const Recipe& recipe) {
+  const std::string& likelihood = recipe.architecture.likelihood;
+  if (task != "auto" || likelihood == "auto") return task;
+  return MakeLikelihood(likelihood)->NumClasses(2) > 0 ? "classify" : "regress";
 }
 
 }  // namespace fathom::cli

@@ -8,7 +8,6 @@
 #include "fathom/data/read_table.h"
 #include "fathom/data/test_folder.h"
 #include "fathom/export/export.h"
-#include "fathom/fit/describe.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -153,26 +152,6 @@ TEST(CHeaderRefusals, NameTheReason) {
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'linear_ard'"), std::string::npos);
   model.network.likelihood = MakeLikelihood("probit");
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'probit'"), std::string::npos);
-}
-
-// With y = 10 a the input a is the relevant one, by its own units.
-TEST(Relevance, FollowsTheSlopesThroughTheLayers) {
-  RandomStream stream(5);
-  Model model = RandomWholeModel({"", "se_ard", {.inputs = 2, .hidden = {1}}}, &stream);
-  model.network.layers[0].gps[0].theta << 4, 0.5, 2;
-  model.input_scaler.scale << 10, 3;
-  const Relevance relevance = FindRelevance(model);
-  EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 5);
-  EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);
-  EXPECT_DOUBLE_EQ(relevance.share(0, 0), 1);
-  EXPECT_DOUBLE_EQ(relevance.share(0, 1), 0.25);
-
-  // Turned by directions, a slope is that of all of them together.
-  model.input_scaler.directions = Matrix::Identity(2, 2);
-  model.input_scaler.directions(0, 1) = 2;
-  const Relevance turned = FindRelevance(model);
-  EXPECT_DOUBLE_EQ(turned.lengthscale[0], 10 / std::sqrt(1 / 0.25 + 4 / 4.0));
-  EXPECT_DOUBLE_EQ(turned.lengthscale[1], 6);
 }
 
 }  // namespace

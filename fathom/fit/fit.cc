@@ -13,6 +13,7 @@
 #include "fathom/data/text.h"
 #include "fathom/fit/alternate.h"
 #include "fathom/fit/describe.h"
+#include "fathom/fit/observations.h"
 #include "fathom/fit/one_network.h"
 #include "fathom/fit/stack.h"
 #include "fathom/inference/aep_energy.h"
@@ -200,10 +201,16 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
   model.input_scaler = FitScaler(dataset.inputs.mean, dataset.weights);
-  model.target_scaler = FitScaler(dataset.targets, dataset.weights);
-  const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
-  const Moments x = WhitenedInputs(dataset.inputs, y, recipe.whitening, &model.input_scaler);
-  model.network = Initialize(recipe.architecture, model.recipe.start, x.mean, y.cols());
+  model.recipe.architecture.likelihood = ChooseLikelihood(recipe.architecture.likelihood, dataset);
+  const auto likelihood = MakeLikelihood(model.recipe.architecture.likelihood);
+  model.target_scaler = FitTargetScaler(*likelihood, dataset);
+  const Matrix y = Observations(*likelihood, model.target_scaler, dataset);
+  // What a linear fit explains of a target is known of numbers only.
+  const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
+  const Moments x = WhitenedInputs(dataset.inputs, judge ? y : Matrix(y.rows(), 0),
+                                   recipe.whitening, &model.input_scaler);
+  model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
+                             NumOutputs(*likelihood, dataset));
   if (recipe.inference != Inference::kAep) {
     if (dataset.weights.size() > 0)
       ThrowError(dataset.source,
@@ -238,7 +245,7 @@ Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitC
   const Stopwatch watch;
   const Model& model = checkpoint.model;
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
-  const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
+  const Matrix y = Observations(*model.network.likelihood, model.target_scaler, dataset);
   checkpoint.state.seconds += control.seconds_before + watch.Seconds();
   return Training(x, y, dataset.weights, std::move(checkpoint), control).Run();
 }

@@ -18,7 +18,7 @@ struct EpochMetrics {
   Index step = 0;
   double energy_per_row = 0;  // moving average over the steps
   double learning_rate = 0;   // of the last step
-  Vector noise_std;           // [targets], in the units of the file
+  Vector noise_std;           // as NoiseStd gives it
   double seconds = 0;         // since the start, without breaks
 };
 
@@ -35,9 +35,9 @@ struct FitControl {
   // with the Error.
   std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
   double seconds_before = 0;  // that count as part of the training, such as reading the table
-  // What was done before in the same fit, and which of how many networks this is: for reports.
+  // Steps that were done before in the same fit, and the number of its network: for reports.
   Index steps_before = 0;
-  Index stage = 0, stages = 1;
+  Index stage = 0;
   std::string fingerprint = {};                                   // of the data; empty: found out
   std::string origin = {};                                        // see TrainingData
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData

@@ -15,22 +15,37 @@ const Model& ModelPredictor::member(std::size_t k) const {
   return k == 0 ? model_ : model_.companions[k - 1];
 }
 
+double ModelPredictor::Share(std::size_t k) const {
+  double shares = 0;  // of a stack in training, each is still 1
+  for (std::size_t j = 0; j < members_.size(); ++j) shares += member(j).share;
+  return member(k).share / shares;
+}
+
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
-  double shares = 0;  // that of a stack in training is not 1 yet
-  for (std::size_t k = 0; k < members_.size(); ++k) shares += member(k).share;
   Prediction mixture;
   std::vector<double> weights;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Model& one = member(k);
-    Prediction part =
-        Unscale(one.target_scaler,
-                members_[k]->Predict(StandardizeInputs(one.input_scaler, inputs), options));
+    Prediction part = members_[k]->Predict(StandardizeInputs(one.input_scaler, inputs), options);
+    if (one.network.likelihood->TakesScaledTargets())
+      part = Unscale(one.target_scaler, std::move(part));
     for (std::size_t s = 0; s < part.components.size(); ++s) {
       mixture.components.push_back(std::move(part.components[s]));
-      weights.push_back(one.share / shares * part.weights[static_cast<Index>(s)]);
+      weights.push_back(Share(k) * part.weights[static_cast<Index>(s)]);
     }
   }
   mixture.weights = Eigen::Map<const Vector>(weights.data(), static_cast<Index>(weights.size()));
+  return mixture;
+}
+
+Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,
+                                          const PredictOptions& options) const {
+  Matrix mixture;
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    const Moments x = StandardizeInputs(member(k).input_scaler, inputs);
+    const Matrix part = Share(k) * members_[k]->ClassProbabilities(x, options);
+    mixture = k == 0 ? part : Matrix(mixture + part);
+  }
   return mixture;
 }
 

@@ -19,7 +19,8 @@ enum class Inference {
 };
 
 struct Recipe {
-  Architecture architecture;
+  // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
+  Architecture architecture = {.likelihood = "auto"};
   InitializeOptions start;
   Whitening whitening = Whitening::kAuto;  // of the inputs
   Inference inference = Inference::kAep;

@@ -20,6 +20,10 @@ namespace {
 // Members of a smaller share are left out of the model: they would cost time at every prediction.
 constexpr double kLeastShare = 0.01;
 
+// The networks that stay are trained for so many times the steps of those that only decide the
+// shares.
+constexpr Index kFinalSteps = 2;
+
 // Whether a column has so few distinct values that a density could sit on them.
 bool HasFewLevels(const Matrix& targets) {
   constexpr std::size_t kFew = 100;
@@ -35,8 +39,15 @@ bool HasFewLevels(const Matrix& targets) {
 }
 
 Vector LogDensities(const Model& model, const Dataset& rows) {
-  const Prediction prediction = ModelPredictor(model, model.recipe.threads).Predict(rows.inputs);
+  const ModelPredictor predictor(model, model.recipe.threads);
   Vector log_densities(rows.rows());
+  if (!model.schema.classes.empty()) {
+    const Matrix probability = predictor.ClassProbabilities(rows.inputs);
+    for (Index n = 0; n < rows.rows(); ++n)
+      log_densities[n] = std::log(probability(n, static_cast<Index>(rows.targets(n, 0))));
+    return log_densities;
+  }
+  const Prediction prediction = predictor.Predict(rows.inputs);
   for (Index n = 0; n < rows.rows(); ++n)
     log_densities[n] = prediction.LogDensity(n, rows.targets.row(n));
   return log_densities;
@@ -100,12 +111,33 @@ class StackTraining {
     const std::size_t kinds = recipes_.size();
     FitControl control = control_;
     control.fingerprint = fingerprint_;
-    for (const Model& network : done_) control.steps_before += network.summary.steps;
+    double seconds = 0;
+    for (const Model& network : done_) {
+      control.steps_before += network.summary.steps;
+      seconds += network.summary.seconds;
+    }
+    if (control_.callback) {
+      const double stages = 2 * static_cast<double>(kinds);
+      control.callback = [=, this, before = control.steps_before](Progress progress,
+                                                                  const MinimizeState& state) {
+        progress.step += before;
+        progress.steps += before;
+        progress.seconds += seconds;
+        progress.fraction = (static_cast<double>(stage) + progress.fraction) / stages;
+        return control_.callback(progress, state);
+      };
+    }
     if (stage > 0 || unfinished) control.seconds_before = 0;
     control.stage = static_cast<Index>(stage);
-    control.stages = static_cast<Index>(2 * kinds);
     const Dataset& rows = stage < kinds ? part_ : dataset_;
-    if (!unfinished) return FitOneNetwork(rows, recipes_[stage % kinds], control, done_);
+    if (!unfinished) {
+      Recipe recipe = recipes_[stage % kinds];
+      if (stage >= kinds) {
+        recipe.optimizer.steps = std::min(kFinalSteps * recipe.optimizer.steps, kMostSteps);
+        recipe.optimizer.time_budget *= kFinalSteps;
+      }
+      return FitOneNetwork(rows, recipe, control, done_);
+    }
     unfinished->model.companions = done_;
     return ResumeOneNetwork(rows, std::move(*unfinished), control);
   }
@@ -175,7 +207,8 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
       sampled->architecture.skip_links = true;
     });
   }
-  if (!architecture.hidden.empty() && !HasFewLevels(dataset.targets)) {
+  if (!architecture.hidden.empty() && dataset.schema.classes.empty() &&
+      !HasFewLevels(dataset.targets)) {
     add([](Recipe* points) {
       points->architecture.propagation = Propagation::kPoints;
       points->architecture.skip_links = true;
@@ -214,7 +247,9 @@ Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& c
   // Settled for all stages at once, so that a resumed stack settles nothing anew.
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
-  settled.optimizer.time_budget /= 2 * static_cast<double>(StackRecipes(recipe, dataset).size());
+  settled.optimizer.steps = std::max(Index{1}, settled.optimizer.steps / kFinalSteps);
+  settled.optimizer.time_budget /=
+      static_cast<double>((1 + kFinalSteps) * StackRecipes(recipe, dataset).size());
   return StackTraining(dataset, settled, control).Run({});
 }
 

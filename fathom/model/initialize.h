@@ -24,7 +24,7 @@ struct Architecture {
   std::vector<Index> inducing = {100, 50};
   std::string kernel = "se_ard";
   std::string likelihood = "gaussian";
-  bool linear_mean = false;  // hidden layers have a fixed linear mean (principal components)
+  bool linear_mean = true;   // hidden layers have a fixed linear mean (principal components)
   bool skip_links = false;   // raw inputs beside the hidden units in layers above the first
   bool shared = false;       // the functions of a layer share kernel parameters and pseudo-inputs
   bool full_covariance = false;  // hidden units of a row are one joint Gaussian
