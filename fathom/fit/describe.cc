@@ -98,7 +98,7 @@ Matrix ExpectedSquaredSlopes(const DeepGp& network) {
 Matrix MeasuredSquaredSlopes(const Model& model) {
   constexpr double kStep = 0.05;
   const ThreadPool pool(1);
-  const Predictor predictor(model.network, pool);
+  const NetworkPredictor predictor(model.network, pool);
   const Matrix& Z = model.network.layers[0].gps[0].Z;
   const Index outputs = model.network.outputs();
   // Both sides are rows of the same numbers, so that samples are drawn alike.

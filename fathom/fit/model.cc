@@ -6,9 +6,9 @@ namespace fathom {
 
 ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     : model_(std::move(model)), pool_(threads) {
-  members_.push_back(std::make_unique<Predictor>(model_.network, pool_, precision));
+  members_.push_back(std::make_unique<NetworkPredictor>(model_.network, pool_, precision));
   for (const Model& companion : model_.companions)
-    members_.push_back(std::make_unique<Predictor>(companion.network, pool_, precision));
+    members_.push_back(std::make_unique<NetworkPredictor>(companion.network, pool_, precision));
 }
 
 const Model& ModelPredictor::member(std::size_t k) const {

@@ -70,7 +70,7 @@ class ModelPredictor {
 
   Model model_;
   ThreadPool pool_;
-  std::vector<std::unique_ptr<Predictor>> members_;  // of the model and its companions
+  std::vector<std::unique_ptr<NetworkPredictor>> members_;  // of the model and its companions
 };
 
 // safetensors with the description of the model in its metadata. Save is all or nothing;

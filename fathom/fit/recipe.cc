@@ -62,12 +62,6 @@ void CheckRecipe(const Recipe& recipe) {
   const bool moments = architecture.propagation == Propagation::kMoments;
   Require(!architecture.full_covariance || moments, "propagation",
           "'moments' with full covariances", "paths");
-  Require(!recipe.stack || moments, "propagation",
-          "'moments' for a stack, which has the others too", "paths");
-  Require(!recipe.stack || recipe.inference == Inference::kAep, "inference", "'aep' for a stack",
-          "'sep' or 'ep'");
-  Require(!recipe.stack || !architecture.full_covariance, "covariance", "'diag' for a stack",
-          "'full'");
   Require(moments || recipe.inference == Inference::kAep, "propagation",
           "'moments' with inference by EP or SEP", "paths");
   Require(!architecture.full_covariance || recipe.inference == Inference::kAep, "inference",

@@ -244,6 +244,10 @@ Vector StackShares(const Matrix& log_densities) {
 }
 
 Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
+  Require(recipe.architecture.propagation == Propagation::kMoments, "propagation",
+          "'moments' for a stack, which has the others too", "paths");
+  Require(recipe.inference == Inference::kAep, "inference", "'aep' for a stack", "'sep' or 'ep'");
+  Require(!recipe.architecture.full_covariance, "covariance", "'diag' for a stack", "'full'");
   // Settled for all stages at once, so that a resumed stack settles nothing anew.
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
