@@ -28,8 +28,6 @@ Json Changed(Json json) {
       value = "paper";
     } else if (key == "inference") {
       value = "sep";
-    } else if (key == "whitening") {
-      value = "always";
     } else if (key == "precision") {
       value = "mixed";
     } else if (key == "propagation") {
