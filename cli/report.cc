@@ -12,45 +12,20 @@
 
 namespace fathom::cli {
 
-namespace {
-
-// Values by name, one for each output.
-nlohmann::ordered_json LikelihoodParameters(const DeepGp& network) {
-  const std::vector<std::string> names = network.likelihood->ParameterNames();
-  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
-  const Index each =
-      names.empty() ? 0 : network.likelihood_parameters.size() / static_cast<Index>(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    for (Index d = 0; d < each; ++d) {
-      const double value = network.likelihood_parameters[static_cast<Index>(i) * each + d];
-      parameters[names[i]].push_back(value);
-    }
-  }
-  return parameters;
-}
-
-// "student_t: squared_scale 0.02, ..."; empty for the one that needs no words.
-std::string DescribeLikelihood(const DeepGp& network) {
-  if (network.likelihood->Name() == "gaussian") return {};
-  std::string text = network.likelihood->Name();
-  const char* separator = ": ";
-  const nlohmann::ordered_json parameters = LikelihoodParameters(network);
-  for (const auto& [name, values] : parameters.items()) {
-    text += separator + name;
-    for (const auto& value : values) text += " " + Short(value.get<double>());
-    separator = ", ";
-  }
-  return text;
-}
-
-}  // namespace
-
 nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
                                   const Model& model) {
   const TrainingSummary& summary = model.summary;
   const Vector noise = NoiseStd(model);
   nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
   for (Index t = 0; t < noise.size(); ++t) noise_std[model.target_names[t]] = ToJson(noise[t]);
+  nlohmann::ordered_json stack = nlohmann::ordered_json::array();
+  const auto add = [&](const Model& member) {
+    stack.push_back({{"share", ToJson(member.share)},
+                     {"architecture", DescribeNetwork(member.network)},
+                     {"propagation", DescribePropagation(member.network)}});
+  };
+  add(model);
+  for (const Model& companion : model.companions) add(companion);
   return {{"model", path},
           {"rows", summary.rows},
           {"dropped_rows", dataset.dropped_rows},
@@ -58,11 +33,11 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"targets", model.target_names},
           {"classes", model.schema.classes},
           {"likelihood", model.network.likelihood->Name()},
-          {"likelihood_parameters", LikelihoodParameters(model.network)},
           {"notes", NotesJson(dataset.notes)},
           {"constant_columns", ConstantColumns(model)},
           {"hidden", model.recipe.architecture.hidden},
           {"architecture", DescribeNetwork(model.network)},
+          {"stack", stack},
           {"steps", summary.steps},
           {"seconds", ToJson(summary.seconds)},
           {"reason", ToJson(summary.reason)},
@@ -72,6 +47,23 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"recoveries", summary.recoveries},
           {"largest_jitter", ToJson(summary.largest_jitter)}};
 }
+
+namespace {
+
+// The networks of a stack with their shares; nothing of one that stands alone.
+std::string StackLines(const Model& model) {
+  if (model.companions.empty()) return {};
+  std::ostringstream text;
+  const auto line = [&](const Model& member) {
+    text << "stack       " << std::fixed << std::setprecision(3) << member.share << " of "
+         << DescribeNetwork(member.network) << ", " << DescribePropagation(member.network) << "\n";
+  };
+  line(model);
+  for (const Model& companion : model.companions) line(companion);
+  return text.str();
+}
+
+}  // namespace
 
 std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model) {
   const TrainingSummary& summary = model.summary;
@@ -83,13 +75,11 @@ std::string HumanReport(const std::string& path, const Dataset& dataset, const M
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
   const std::vector<std::string>& classes = model.schema.classes;
   if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
-  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
+  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n" << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
   text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
-  if (const std::string likelihood = DescribeLikelihood(model.network); !likelihood.empty())
-    text << "likelihood  " << likelihood << "\n";
   const Vector noise = NoiseStd(model);
   for (Index t = 0; t < noise.size(); ++t) {
     text << "noise std   " << Short(noise[t]) << " of " << model.target_names[t] << "\n";

@@ -5,7 +5,6 @@
 
 #include "fathom/base/error.h"
 #include "fathom/inference/full_covariance.h"
-#include "fathom/likelihood/observed.h"
 
 namespace fathom {
 
@@ -75,16 +74,8 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   if (x.cols() != model_.input_dim()) {
     ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
   }
-  const std::shared_ptr<const Observation> observation =
-      options.latent
-          ? nullptr
-          : MakeObservation(model_.likelihood, model_.likelihood_parameters, model_.outputs());
-  const bool latent = options.latent || observation;  // what is observed comes on top
-  if (model_.full_covariance && options.samples == 0) {
-    Prediction joint = Prediction::Gaussian(PredictJoint(x, latent).Diagonal());
-    joint.observation = observation;
-    return joint;
-  }
+  if (model_.full_covariance && options.samples == 0)
+    return Prediction::Gaussian(PredictJoint(x, options.latent).Diagonal());
   const Network& network = NetworkFor(x);
   const Index layers = model_.num_layers();
   const PathSource paths = PathsFor(options);
@@ -92,7 +83,6 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   Prediction out;
   out.components.assign(std::max<Index>(S, 1), Moments(x.rows(), model_.outputs()));
   out.weights = Vector::Ones(1);
-  out.observation = observation;
   if (S > 0) {
     LogPathWeights(model_, S, &out.weights);
     out.weights = out.weights.array().exp();
@@ -121,7 +111,7 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
                       &tile.outputs[l]);
     }
     Moments& top = tile.outputs[layers - 1];
-    if (!latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
+    if (!options.latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
     StorePaths(top, begin, &out.components);
   };
   pool_.Run(tiles, run_tile);
@@ -141,10 +131,6 @@ FullMoments NetworkPredictor::PredictJoint(const Moments& x, bool latent) const 
     for (Index n = 0; n < count; ++n) out.cov[begin + n] = top.cov[n];
   });
   if (latent) return out;
-  if (!model_.likelihood->ObservesGaussian()) {
-    ThrowError("the joint moments of y are known for Gaussian noise, not for the likelihood '",
-               model_.likelihood->Name(), "'; ask for those of f");
-  }
   // The likelihood turns the marginals of f into those of y; the noise of outputs is independent.
   Moments y = out.Diagonal();
   model_.likelihood->Observe(model_.likelihood_parameters, &y);
