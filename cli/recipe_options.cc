@@ -26,7 +26,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   add("--inducing", &options->inducing, "M[,M]",
       "Pseudo-points per function; a list gives one number per layer");
   add("--kernel", &architecture.kernel, "KIND",
-      "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
+      "se_ard, linear_ard, matern32, matern52, spectral_mixture or, with three components, "
+      "spectral_mixture:3; or a sum, as se_ard+linear_ard");
   add("--inference", &options->inference, "aep|sep|ep",
       "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
       "moments, ep with a factor for each row")

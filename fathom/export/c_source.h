@@ -13,6 +13,7 @@ extern const char* const kTypes;
 // an input N(mu, diag(s)).
 extern const char* const kSeArd;
 extern const char* const kLinearArd;
+extern const char* const kSeLinear;
 extern const char* const kSpectralMixture;
 // `@latent` and `@predict`, the functions that a user calls. Need the tables.
 extern const char* const kPredict;

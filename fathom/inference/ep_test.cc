@@ -11,7 +11,7 @@
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
 #include "fathom/inference/sep.h"
-#include "tests/support/gradient.h"
+#include "tests/support/energy_gradient.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -154,19 +154,9 @@ TEST_P(FactorGradient, OfHyperparametersWithFactorsFixed) {
   const std::vector<Index> batch = {0, 2, 3, 7, 8};
   for (FactorInference* inference :
        {static_cast<FactorInference*>(&ep), static_cast<FactorInference*>(&sep)}) {
-    ASSERT_EQ(point.size(), inference->num_parameters());
     inference->Update(point, AllRows(9));
     inference->Update(point, batch);
-    std::string reason;
-    const auto value = [&](const Vector& at) {
-      double result = 0;
-      EXPECT_TRUE(inference->Evaluate(at, batch, &result, nullptr, &reason)) << reason;
-      return result;
-    };
-    double unused = 0;
-    Vector gradient;
-    ASSERT_TRUE(inference->Evaluate(point, batch, &unused, &gradient, &reason)) << reason;
-    ExpectGradientMatches(value, gradient, point, 1e-7);
+    ExpectEnergyGradientMatches(*inference, point, batch, 1e-7);
   }
 }
 
