@@ -103,9 +103,12 @@ std::string JoinCounts(const std::vector<Index>& counts) {
   return text.empty() ? "0" : text;
 }
 
-void RequireFinite(const Prediction& prediction, const Table& table) {
-  if (prediction.Mean().allFinite() && prediction.Variance().allFinite()) return;
-  throw NumericalError(table.source +
+void RequireFinite(const Prediction& prediction, const std::string& source) {
+  if (!prediction.Mean().allFinite() || !prediction.Variance().allFinite()) ThrowNotFinite(source);
+}
+
+void ThrowNotFinite(const std::string& source) {
+  throw NumericalError(source +
                        ": a prediction is not a finite number; compare the inputs with those that "
                        "the model was trained on");
 }

@@ -71,59 +71,106 @@ std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, cons
   }
 }
 
-std::string HumanScores(const CrossValidation& result) {
-  const std::vector<ScoreLine> errors = ScoreLines(result.standard_error);
+template <typename AnyScores>
+std::string HumanScores(const FoldScores<AnyScores>& scores) {
+  const std::vector<ScoreLine> means = ScoreLines(scores.mean);
+  const std::vector<ScoreLine> errors = ScoreLines(scores.standard_error);
   std::string text;
   char buffer[200];
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    const ScoreLine mean = ScoreLines(result.mean)[i];
-    std::snprintf(buffer, sizeof(buffer), "%-20s %12s +- %-12s %s\n", mean.key,
-                  Short(mean.value).c_str(), Short(errors[i].value).c_str(), mean.meaning);
+    std::snprintf(buffer, sizeof(buffer), "%-20s %12s +- %-12s %s\n", means[i].key,
+                  Short(means[i].value).c_str(), Short(errors[i].value).c_str(), means[i].meaning);
     text += buffer;
   }
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld    in %zu folds\n", "rows",
-                static_cast<long long>(result.mean.rows), result.folds.size());
+                static_cast<long long>(scores.mean.rows), scores.folds.size());
   return text + buffer;
 }
 
-nlohmann::ordered_json JsonScores(const Scores& scores) {
+template <typename AnyScores>
+nlohmann::ordered_json JsonScores(const AnyScores& scores) {
   nlohmann::ordered_json json;
   for (const ScoreLine& line : ScoreLines(scores)) json[line.key] = ToJson(line.value);
   return json;
 }
 
-std::string JsonReport(const CrossValidation& result) {
-  nlohmann::ordered_json json = {{"rows", result.mean.rows},
-                                 {"mean", JsonScores(result.mean)},
-                                 {"standard_error", JsonScores(result.standard_error)},
+template <typename AnyScores>
+nlohmann::ordered_json JsonReport(const FoldScores<AnyScores>& scores) {
+  nlohmann::ordered_json json = {{"rows", scores.mean.rows},
+                                 {"mean", JsonScores(scores.mean)},
+                                 {"standard_error", JsonScores(scores.standard_error)},
                                  {"folds", nlohmann::ordered_json::array()}};
-  for (const Scores& fold : result.folds) {
-    nlohmann::ordered_json scores = JsonScores(fold);
-    scores["rows"] = fold.rows;
-    json["folds"].push_back(std::move(scores));
+  for (const AnyScores& fold : scores.folds) {
+    json["folds"].push_back(JsonScores(fold));
+    json["folds"].back()["rows"] = fold.rows;
   }
+  return json;
+}
+
+std::string Report(const CvOptions& options, const Dataset& dataset,
+                   const CrossValidation& result) {
+  const std::vector<std::string>& classes = dataset.schema.classes;
+  if (classes.empty()) {
+    return options.json ? JsonReport(result.numbers).dump(2) + "\n" : HumanScores(result.numbers);
+  }
+  const ClassScores& mean = result.classes.mean;
+  if (!options.json) return HumanScores(result.classes) + "\n" + ConfusionTable(classes, mean);
+  nlohmann::ordered_json json = JsonReport(result.classes);
+  json.update(ConfusionJson(classes, mean));
   return json.dump(2) + "\n";
 }
 
-// One line per row with a target: its number among those, its fold, and for each target what was
-// predicted and what is true.
-void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossValidation& result) {
-  std::vector<std::string> columns = {"row", "fold"};
+// For each target what was predicted and what is true.
+Table NumbersOutOfFold(const Dataset& dataset, const Prediction& prediction) {
+  Table table;
   for (const std::string& target : dataset.target_names) {
     const std::string prefix = dataset.target_names.size() == 1 ? "" : target + "_";
-    for (const char* part : {"mean", "std", "target"}) columns.push_back(prefix + part);
+    for (const char* part : {"mean", "std", "target"}) table.columns.push_back(prefix + part);
   }
-  const Matrix mean = result.out_of_fold.Mean();
-  const Matrix std = result.out_of_fold.Variance().cwiseSqrt();
-  Matrix values(dataset.rows(), static_cast<Index>(columns.size()));
+  const Matrix mean = prediction.Mean();
+  const Matrix std = prediction.Variance().cwiseSqrt();
+  table.values.resize(dataset.rows(), static_cast<Index>(table.columns.size()));
+  for (Index n = 0; n < dataset.rows(); ++n) {
+    for (Index d = 0; d < mean.cols(); ++d)
+      table.values.row(n).segment(3 * d, 3) << mean(n, d), std(n, d), dataset.targets(n, d);
+  }
+  table.levels.resize(table.columns.size());
+  return table;
+}
+
+// The predicted class, the probability of each, and the true one.
+Table ClassesOutOfFold(const Dataset& dataset, const Matrix& probability) {
+  const std::vector<std::string>& classes = dataset.schema.classes;
+  Table table;
+  table.columns.emplace_back("class");
+  for (const std::string& name : classes) table.columns.push_back("p_" + name);
+  table.columns.emplace_back("target");
+  const std::vector<Index> predicted = PredictedClasses(probability);
+  const Index last = probability.cols() + 1;
+  table.values.resize(dataset.rows(), last + 1);
+  table.values.middleCols(1, probability.cols()) = probability;
+  table.values.col(last) = dataset.targets;
+  for (Index n = 0; n < dataset.rows(); ++n)
+    table.values(n, 0) = static_cast<double>(predicted[static_cast<std::size_t>(n)]);
+  table.levels.resize(table.columns.size());
+  table.levels.front() = table.levels.back() = classes;
+  return table;
+}
+
+// One line per row with a target: its number among those, its fold, and what was predicted.
+void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossValidation& result) {
+  Table table = dataset.schema.classes.empty() ? NumbersOutOfFold(dataset, result.out_of_fold)
+                                               : ClassesOutOfFold(dataset, result.probability);
+  table.columns.insert(table.columns.begin(), {"row", "fold"});
+  table.levels.insert(table.levels.begin(), 2, {});
+  Matrix values(dataset.rows(), table.values.cols() + 2);
+  values.rightCols(table.values.cols()) = table.values;
   for (Index n = 0; n < dataset.rows(); ++n) {
     values(n, 0) = static_cast<double>(n + 1);
     values(n, 1) = static_cast<double>(result.fold_of_row[static_cast<std::size_t>(n)] + 1);
-    for (Index d = 0; d < mean.cols(); ++d)
-      values.row(n).segment(2 + 3 * d, 3) << mean(n, d), std(n, d), dataset.targets(n, d);
   }
   std::ostringstream text;
-  WriteCsv(text, columns, values);
+  WriteCsv(text, table.columns, values, table.levels);
   const std::string content = text.str();
   const std::string_view whole = content;
   WriteFileAtomically(path, {&whole, 1});
@@ -131,13 +178,14 @@ void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossV
 
 int RunCv(const CLI::App& app, CvOptions* options) {
   const Recipe recipe = FinishRecipe(app, &options->recipe);
+  options->data.task = TaskFor(options->data.task, recipe);
   if (!options->output.empty()) CheckOutput(options->output, {options->data.table});
   const CvData data = ReadCvData(*options, recipe.threads);
   const Dataset& dataset = data.dataset;
   const std::vector<Split> splits = MakeSplits(*options, recipe.seed, data);
   const CrossValidation result = CrossValidate(dataset, recipe, splits);
   if (!options->output.empty()) SaveOutOfFold(options->output, dataset, result);
-  WriteOut(options->json ? JsonReport(result) : HumanScores(result));
+  WriteOut(Report(*options, dataset, result));
   return kGood;
 }
 

@@ -111,6 +111,11 @@ void AddRoleOptions(CLI::App* app, DataOptions* options) {
   AddColumns(app, "--target", &options->targets,
              "Column to predict, by name or number; repeat it or give a,b for several")
       ->required();
+  app->add_option("--task", options->task,
+                  "Whether the target is a number or a class; auto: a class if it holds texts")
+      ->check(OneOf({"auto", "regress", "classify"}))
+      ->type_name("auto|regress|classify")
+      ->capture_default_str();
   AddColumns(app, "--ignore", &options->ignore, "Column to leave out; repeat it or give a,b");
   AddColumns(app, "--categorical", &options->categorical,
              "Column whose numbers are names of categories; repeat it or give a,b");
@@ -134,10 +139,14 @@ ReadOptions ReadingOf(const DataOptions& options, int threads) {
 }
 
 Roles RolesOf(const DataOptions& options) {
+  Task task = Task::kAuto;
+  if (options.task == "regress") task = Task::kRegress;
+  if (options.task == "classify") task = Task::kClassify;
   return {.targets = SplitLists(options.targets),
           .ignore = SplitLists(options.ignore),
           .categorical = SplitLists(options.categorical),
-          .weights = options.weights};
+          .weights = options.weights,
+          .task = task};
 }
 
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {

@@ -18,12 +18,12 @@ struct DataOptions {
   bool header = false, no_header = false;
   std::vector<std::string> input_std;
   std::vector<std::string> targets, ignore, categorical;  // lists such as "a,b", as they were given
-  std::string weights;
+  std::string weights, task = "auto";
 };
 
 // --separator, --header, --no-header and --input-std: for every command that reads a table.
 void AddReadingOptions(CLI::App* app, DataOptions* options);
-// --target, --ignore, --categorical and --weights: for those that learn from one.
+// --target, --task, --ignore, --categorical and --weights: for those that learn from one.
 void AddRoleOptions(CLI::App* app, DataOptions* options);
 // Both: all but the table itself, which each command names in its own way.
 void AddDataOptions(CLI::App* app, DataOptions* options);

@@ -20,7 +20,8 @@ constexpr const char* kExample =
     "  fathom evaluate price.fathom test.csv\n"
     "  fathom evaluate price.fathom test.csv --json | jq .rmse\n\n"
     "TEST.csv needs the model's inputs and its target. Rows without a target are left out. All "
-    "scores are in the\nunits of the file.";
+    "scores are in the\nunits of the file. Of classes, the last table counts rows by their true "
+    "and predicted class.";
 
 struct EvaluateOptions {
   std::string model;
@@ -30,15 +31,17 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-std::string JsonScores(const Scores& scores, const std::vector<Note>& notes) {
+template <typename AnyScores>
+nlohmann::ordered_json JsonScores(const AnyScores& scores, const std::vector<Note>& notes) {
   nlohmann::ordered_json json;
   for (const ScoreLine& line : ScoreLines(scores)) json[line.key] = ToJson(line.value);
   json["rows"] = scores.rows;
   json["notes"] = NotesJson(notes);
-  return json.dump(2) + "\n";
+  return json;
 }
 
-std::string HumanScores(const Scores& scores) {
+template <typename AnyScores>
+std::string HumanScores(const AnyScores& scores) {
   std::string text;
   char buffer[200];
   for (const ScoreLine& line : ScoreLines(scores)) {
@@ -49,6 +52,29 @@ std::string HumanScores(const Scores& scores) {
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld   rows with a target\n", "rows",
                 static_cast<long long>(scores.rows));
   return text + buffer;
+}
+
+// A row of a class that the model does not know would have probability 0; leaving it out would
+// flatter the model.
+void RequireKnownClasses(const std::vector<Note>& notes) {
+  for (const Note& note : notes) {
+    if (note.kind == "unseen_classes")
+      ThrowError(note.text, ", but scores need the true class; correct or remove them");
+  }
+}
+
+void WriteClassScores(const EvaluateOptions& options, const ModelPredictor& predictor,
+                      const Dataset& rows) {
+  const std::vector<std::string>& classes = predictor.model().schema.classes;
+  const ClassScores scores =
+      EvaluateClasses(predictor.ClassProbabilities(rows.inputs, options.predict), rows.targets);
+  if (options.json) {
+    nlohmann::ordered_json json = JsonScores(scores, rows.notes);
+    json.update(ConfusionJson(classes, scores));
+    WriteOut(json.dump(2) + "\n");
+  } else {
+    WriteOut(HumanScores(scores) + "\n" + ConfusionTable(classes, scores));
+  }
 }
 
 bool HasCompleteRow(const Matrix& targets) {
@@ -70,15 +96,20 @@ int RunEvaluate(const EvaluateOptions& options) {
     }
   }
   const Dataset rows = test.rows().Read();
-  TellNotes(rows.notes);
-  const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
-  RequireFinite(prediction, table);
+  RequireKnownClasses(rows.notes);
   if (!HasCompleteRow(rows.targets)) {
     ThrowError(table.source, ": no row has a value in ", QuotedList(model.target_names),
                "; give rows whose targets are known");
   }
+  TellNotes(rows.notes);
+  if (!model.schema.classes.empty()) {
+    WriteClassScores(options, predictor, rows);
+    return kGood;
+  }
+  const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
+  RequireFinite(prediction, table.source);
   const Scores scores = Evaluate(prediction, rows.targets);
-  WriteOut(options.json ? JsonScores(scores, rows.notes) : HumanScores(scores));
+  WriteOut(options.json ? JsonScores(scores, rows.notes).dump(2) + "\n" : HumanScores(scores));
   return kGood;
 }
 

@@ -18,6 +18,8 @@ constexpr const char* kExample =
     "  fathom fit train.csv --target price -o gp.fathom --hidden 0           a plain sparse GP\n"
     "  fathom fit train.csv --target x,y -o xy.fathom --hidden 5,5           three layers, two "
     "targets\n"
+    "  fathom fit train.csv --target species -o species.fathom               classes, if its cells "
+    "are texts\n"
     "  fathom fit train.csv --target 3 --ignore id -o m.fathom --time-budget 60s\n\n"
     "TRAIN.csv is text with separators or an NPY array, packed by gzip or not. Every column that "
     "is "
@@ -38,6 +40,7 @@ struct FitOptions {
 int RunFit(const CLI::App& app, FitOptions* options) {
   const Stopwatch watch;
   const Recipe recipe = FinishRecipe(app, &options->recipe);
+  options->data.task = TaskFor(options->data.task, recipe);
   CheckOutput(options->training.output, {options->data.table});
   const Dataset dataset = ReadData(options->data, recipe.threads);
   return Train(options->training, dataset, 0, [&](FitControl control) {

@@ -164,7 +164,9 @@ std::string PlanText(const TableFacts& facts) {
   }
   if (plan.schema.targets.empty())
     return text + "fit         needs to know what to predict: --target NAME\n";
-  text += "fit         would learn " + QuotedList(plan.schema.targets) + " from " +
+  const std::size_t classes = plan.schema.classes.size();
+  text += "fit         would learn " + QuotedList(plan.schema.targets) +
+          (classes == 0 ? "" : " in " + std::to_string(classes) + " classes") + " from " +
           std::to_string(plan.schema.inputs.size()) + " columns, " +
           std::to_string(plan.schema.width()) + " numbers per row, in " +
           std::to_string(plan.rows) + " rows\n";
@@ -213,6 +215,7 @@ std::string JsonTable(const TableFacts& facts) {
   const FitPlan& plan = facts.plan;
   json["fit"] = {{"refusal", plan.refusal.empty() ? Json() : Json(plan.refusal)},
                  {"targets", plan.schema.targets},
+                 {"classes", plan.schema.classes},
                  {"inputs", plan.schema.FeatureNames()},
                  {"rows", plan.rows},
                  {"notes", NotesJson(plan.notes)}};

@@ -62,8 +62,8 @@ MetricsLog::~MetricsLog() { ::close(descriptor_); }
 
 bool MetricsLog::Write(const EpochMetrics& metrics) {
   Json noise = Json::object();
-  for (std::size_t t = 0; t < target_names_.size(); ++t)
-    noise[target_names_[t]] = ToJson(metrics.noise_std[static_cast<Index>(t)]);
+  for (Index t = 0; t < metrics.noise_std.size(); ++t)
+    noise[target_names_[t]] = ToJson(metrics.noise_std[t]);
   const Json line = {{"epoch", metrics.epoch},
                      {"step", metrics.step},
                      {"energy_per_row", ToJson(metrics.energy_per_row)},

@@ -14,6 +14,7 @@
 #include "fathom/base/error.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
+#include "fathom/evaluate/class_metrics.h"
 #include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
@@ -28,7 +29,8 @@ constexpr const char* kExample =
     "Writes one line per row of TEST.csv: mean, std and quantiles of the target itself, noise "
     "included, in the\nunits of the file (with --latent: of the noise-free function). With several "
     "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
-    "is the log density of their values. Other columns\nare ignored.";
+    "is the log density of their values. Other columns\nare ignored.\n\nOf classes: the most "
+    "probable class and a column p_CLASS for each; log_probability is that of the true class.";
 
 struct PredictCommandOptions {
   DataOptions data;
@@ -50,11 +52,19 @@ std::string QuantileName(double probability) {
   return "q" + digits;
 }
 
+// What the predicted quantities are called: the targets or, where a class has several functions and
+// these are asked for, the classes.
+const std::vector<std::string>& PredictedNames(const Model& model) {
+  const bool by_class = std::cmp_equal(model.schema.classes.size(), model.network.outputs());
+  return by_class ? model.schema.classes : model.target_names;
+}
+
 std::vector<std::string> ColumnNames(const Model& model, const std::vector<double>& quantiles,
                                      bool log_density) {
   std::vector<std::string> names;
-  for (const std::string& target : model.target_names) {
-    const std::string prefix = model.target_names.size() == 1 ? "" : target + "_";
+  const std::vector<std::string>& predicted = PredictedNames(model);
+  for (const std::string& target : predicted) {
+    const std::string prefix = predicted.size() == 1 ? "" : target + "_";
     names.push_back(prefix + "mean");
     names.push_back(prefix + "std");
     for (const double p : quantiles) names.push_back(prefix + QuantileName(p));
@@ -63,15 +73,22 @@ std::vector<std::string> ColumnNames(const Model& model, const std::vector<doubl
   return names;
 }
 
-// [rows, columns] as ColumnNames has them.
-Matrix OutputValues(const Prediction& prediction, const Matrix& y,
-                    const std::vector<double>& quantiles, bool log_density) {
-  const Index rows = prediction.rows();
+// Mean, standard deviation and quantiles of numbers or functions.
+Table PredictNumbers(const ModelPredictor& predictor, const Dataset& rows,
+                     const PredictOptions& options, const std::vector<double>& quantiles) {
+  const Prediction prediction = predictor.Predict(rows.inputs, options);
+  RequireFinite(prediction, rows.source);
+  // A density of y says nothing about f.
+  const bool log_density = rows.targets.cols() > 0 && !options.latent;
   const Index per_target = 2 + static_cast<Index>(quantiles.size());
   const Matrix mean = prediction.Mean();
   const Matrix variance = prediction.Variance();
-  Matrix values(rows, prediction.outputs() * per_target + (log_density ? 1 : 0));
-  for (Index n = 0; n < rows; ++n) {
+  Table table{.source = rows.source,
+              .columns = ColumnNames(predictor.model(), quantiles, log_density),
+              .values = {}};
+  Matrix& values = table.values;
+  values.resize(rows.rows(), static_cast<Index>(table.columns.size()));
+  for (Index n = 0; n < rows.rows(); ++n) {
     for (Index d = 0; d < prediction.outputs(); ++d) {
       Index column = d * per_target;
       values(n, column++) = mean(n, d);
@@ -79,11 +96,37 @@ Matrix OutputValues(const Prediction& prediction, const Matrix& y,
       for (const double p : quantiles) values(n, column++) = prediction.Quantile(n, d, p);
     }
     if (log_density) {
-      values(n, values.cols() - 1) = y.row(n).hasNaN() ? std::numeric_limits<double>::quiet_NaN()
-                                                       : prediction.LogDensity(n, y.row(n));
+      const auto y = rows.targets.row(n);
+      values(n, values.cols() - 1) =
+          y.hasNaN() ? std::numeric_limits<double>::quiet_NaN() : prediction.LogDensity(n, y);
     }
   }
-  return values;
+  return table;
+}
+
+// The predicted class and the probability of each.
+Table PredictClasses(const ModelPredictor& predictor, const Dataset& rows,
+                     const PredictOptions& options) {
+  const std::vector<std::string>& classes = predictor.model().schema.classes;
+  const Matrix probability = predictor.ClassProbabilities(rows.inputs, options);
+  if (!probability.allFinite()) ThrowNotFinite(rows.source);
+  const bool log_probability = rows.targets.cols() > 0;
+  Table table{.source = rows.source, .columns = {"class"}, .values = {}};
+  for (const std::string& name : classes) table.columns.push_back("p_" + name);
+  if (log_probability) table.columns.emplace_back("log_probability");
+  table.levels.resize(table.columns.size());
+  table.levels[0] = classes;
+  table.values.resize(rows.rows(), static_cast<Index>(table.columns.size()));
+  table.values.middleCols(1, probability.cols()) = probability;
+  const std::vector<Index> predicted = PredictedClasses(probability);
+  for (Index n = 0; n < rows.rows(); ++n) {
+    table.values(n, 0) = static_cast<double>(predicted[n]);
+    if (!log_probability) continue;
+    const double truth = rows.targets(n, 0);
+    table.values(n, table.values.cols() - 1) =
+        std::isnan(truth) ? truth : std::log(probability(n, static_cast<Index>(truth)));
+  }
+  return table;
 }
 
 // Standard output, or a file that appears only when all of it is there. Until then its text waits
@@ -132,61 +175,54 @@ class Output {
   std::size_t size_ = 0;
 };
 
-// Writes predictions in pieces.
+// Writes predictions in pieces of one table.
 class Pieces {
  public:
   virtual ~Pieces() = default;
-  virtual void Write(const Matrix& values) = 0;
+  virtual void Write(const Table& piece) = 0;
   virtual void Finish() {}
 };
 
 // The header once.
 class CsvPieces : public Pieces {
  public:
-  CsvPieces(std::vector<std::string> columns, Output* output)
-      : columns_(std::move(columns)), output_(output) {
-    header_ = Text(Matrix(0, static_cast<Index>(columns_.size())));
-  }
+  explicit CsvPieces(Output* output) : output_(output) {}
 
-  void Write(const Matrix& values) override {
-    const std::string text = Text(values);
-    const std::string_view all = text;
-    output_->Write(first_ ? all : all.substr(header_.size()));
+  void Write(const Table& piece) override {
+    const std::string text = Text(piece, piece.values);
+    const std::size_t header = first_ ? 0 : Text(piece, Matrix(0, piece.values.cols())).size();
+    output_->Write(std::string_view(text).substr(header));
     first_ = false;
   }
 
  private:
-  std::string Text(const Matrix& values) const {
+  static std::string Text(const Table& piece, const Matrix& values) {
     std::ostringstream out;
-    WriteCsv(out, columns_, values);
+    WriteCsv(out, piece.columns, values, piece.levels);
     return out.str();
   }
 
-  std::vector<std::string> columns_;
   Output* output_;
-  std::string header_;
   bool first_ = true;
 };
 
 // One object: what was predicted, and an object per row in a list.
 class JsonPieces : public Pieces {
  public:
-  JsonPieces(std::vector<std::string> columns, const Model& model, const std::vector<Note>& notes,
-             Output* output)
-      : columns_(std::move(columns)), output_(output) {
-    const nlohmann::ordered_json head = {{"targets", model.target_names},
-                                         {"notes", NotesJson(notes)}};
+  JsonPieces(const Model& model, const std::vector<Note>& notes, Output* output) : output_(output) {
+    nlohmann::ordered_json head = {{"targets", model.target_names}};
+    if (!model.schema.classes.empty()) head["classes"] = model.schema.classes;
+    head["notes"] = NotesJson(notes);
     std::string text = head.dump();
     text.pop_back();  // the closing brace
     output_->Write(text + ",\"predictions\":[");
   }
 
-  void Write(const Matrix& values) override {
+  void Write(const Table& piece) override {
     std::string text;
-    for (Index n = 0; n < values.rows(); ++n) {
+    for (Index n = 0; n < piece.values.rows(); ++n) {
       nlohmann::ordered_json row = {{"row", ++row_}};
-      for (std::size_t c = 0; c < columns_.size(); ++c)
-        row[columns_[c]] = ToJson(values(n, static_cast<Index>(c)));
+      for (Index c = 0; c < piece.values.cols(); ++c) row[piece.columns[c]] = Cell(piece, n, c);
       text += (row_ == 1 ? "\n" : ",\n") + row.dump();
     }
     output_->Write(text);
@@ -195,7 +231,12 @@ class JsonPieces : public Pieces {
   void Finish() override { output_->Write("\n]}\n"); }
 
  private:
-  std::vector<std::string> columns_;
+  static nlohmann::json Cell(const Table& piece, Index n, Index c) {
+    const std::vector<std::string>& levels = piece.LevelsOf(c);
+    const double value = piece.values(n, c);
+    return levels.empty() ? ToJson(value) : nlohmann::json(levels[static_cast<Index>(value)]);
+  }
+
   Output* output_;
   Index row_ = 0;
 };
@@ -210,22 +251,19 @@ int RunPredict(const PredictCommandOptions& options) {
 
   Output output(options.output);
   std::unique_ptr<Pieces> pieces;
+  if (options.json) {
+    pieces = std::make_unique<JsonPieces>(model, test.rows().notes(), &output);
+  } else {
+    pieces = std::make_unique<CsvPieces>(&output);
+  }
   PredictOptions predict = options.predict;
+  const bool classes = !model.schema.classes.empty() && !predict.latent;
   do {
     // A piece of the table at a time, so that memory beside the table does not grow with it.
     const Index count = std::min(options.chunk, test.rows().rows() - predict.first_row);
     const Dataset rows = test.rows().Read(predict.first_row, count);
-    const Prediction prediction = predictor.Predict(rows.inputs, predict);
-    RequireFinite(prediction, test.table());
-    // A density of y says nothing about f.
-    const bool log_density = rows.targets.cols() > 0 && !predict.latent;
-    const std::vector<std::string> columns = ColumnNames(model, quantiles, log_density);
-    if (!pieces && options.json) {
-      pieces = std::make_unique<JsonPieces>(columns, model, test.rows().notes(), &output);
-    } else if (!pieces) {
-      pieces = std::make_unique<CsvPieces>(columns, &output);
-    }
-    pieces->Write(OutputValues(prediction, rows.targets, quantiles, log_density));
+    pieces->Write(classes ? PredictClasses(predictor, rows, predict)
+                          : PredictNumbers(predictor, rows, predict, quantiles));
     predict.first_row += count;
   } while (predict.first_row < test.rows().rows());
   pieces->Finish();

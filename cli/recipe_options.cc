@@ -28,6 +28,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   add("--kernel", &architecture.kernel, "KIND",
       "se_ard, linear_ard, matern32, matern52, spectral_mixture or, with three components, "
       "spectral_mixture:3; or a sum, as se_ard+linear_ard");
+  add("--likelihood", &architecture.likelihood, "KIND",
+      "gaussian for numbers; probit, softmax or robust_max for classes; auto: by the target");
   add("--inference", &options->inference, "aep|sep|ep",
       "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
       "moments, ep with a factor for each row")
@@ -84,6 +86,12 @@ Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
   FromJson(options->inference, "--inference", &recipe.inference);
   CheckRecipe(recipe);
   return recipe;
+}
+
+std::string TaskFor(const std::string& task, const Recipe& recipe) {
+  const std::string& likelihood = recipe.architecture.likelihood;
+  if (task != "auto" || likelihood == "auto") return task;
+  return MakeLikelihood(likelihood)->NumClasses(2) > 0 ? "classify" : "regress";
 }
 
 }  // namespace fathom::cli

@@ -23,6 +23,10 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options);
 // is out of range.
 Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options);
 
+// What --task auto means beside that likelihood: one of classes asks for them, one of numbers for
+// numbers. Other tasks stay.
+std::string TaskFor(const std::string& task, const Recipe& recipe);
+
 }  // namespace fathom::cli
 
 #endif  // FATHOM_CLI_RECIPE_OPTIONS_H_

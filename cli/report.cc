@@ -17,13 +17,14 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
   const TrainingSummary& summary = model.summary;
   const Vector noise = NoiseStd(model);
   nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
-  for (std::size_t t = 0; t < model.target_names.size(); ++t)
-    noise_std[model.target_names[t]] = ToJson(noise[static_cast<Index>(t)]);
+  for (Index t = 0; t < noise.size(); ++t) noise_std[model.target_names[t]] = ToJson(noise[t]);
   return {{"model", path},
           {"rows", summary.rows},
           {"dropped_rows", dataset.dropped_rows},
           {"inputs", model.input_names},
           {"targets", model.target_names},
+          {"classes", model.schema.classes},
+          {"likelihood", model.network.likelihood->Name()},
           {"notes", NotesJson(dataset.notes)},
           {"constant_columns", ConstantColumns(model)},
           {"hidden", model.recipe.architecture.hidden},
@@ -46,15 +47,16 @@ std::string HumanReport(const std::string& path, const Dataset& dataset, const M
   const std::vector<std::string> constant = ConstantColumns(model);
   if (!constant.empty())
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
+  const std::vector<std::string>& classes = model.schema.classes;
+  if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
   text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
   text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
   const Vector noise = NoiseStd(model);
-  for (std::size_t t = 0; t < model.target_names.size(); ++t) {
-    text << "noise std   " << Short(noise[static_cast<Index>(t)]) << " of " << model.target_names[t]
-         << "\n";
+  for (Index t = 0; t < noise.size(); ++t) {
+    text << "noise std   " << Short(noise[t]) << " of " << model.target_names[t] << "\n";
   }
   text << "model       " << path << "\n";
   return text.str();

@@ -54,6 +54,7 @@ DataOptions FindData(const ResumeOptions& options, const Model& model) {
   } catch (const Error& error) {
     ThrowError(options.model, ": cannot be resumed: ", error.what());
   }
+  data.task = model.schema.classes.empty() ? "regress" : "classify";
   if (!options.table.empty()) {
     data.table = options.table;
   } else if (data.table == "-") {

@@ -2,8 +2,11 @@
 #ifndef FATHOM_CLI_SCORE_LINES_H_
 #define FATHOM_CLI_SCORE_LINES_H_
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
+#include "fathom/evaluate/class_metrics.h"
 #include "fathom/evaluate/metrics.h"
 
 namespace fathom::cli {
@@ -15,6 +18,13 @@ struct ScoreLine {
 };
 
 std::vector<ScoreLine> ScoreLines(const Scores& scores);
+std::vector<ScoreLine> ScoreLines(const ClassScores& scores);
+
+// Of classes: {"classes": [...], "confusion": [[...], ...]}, rows of true and columns of predicted
+// classes; and the same as an aligned table for people.
+nlohmann::ordered_json ConfusionJson(const std::vector<std::string>& classes,
+                                     const ClassScores& scores);
+std::string ConfusionTable(const std::vector<std::string>& classes, const ClassScores& scores);
 
 }  // namespace fathom::cli
 

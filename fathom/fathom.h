@@ -7,6 +7,7 @@
 #include "fathom/data/csv.h"
 #include "fathom/data/dataset.h"
 #include "fathom/data/read_table.h"
+#include "fathom/evaluate/class_metrics.h"
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fit/model.h"

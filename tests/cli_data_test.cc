@@ -148,7 +148,7 @@ TEST_F(CliData, BadColumns) {
   bad("a,y\n1,2\n2,3\n", "did you mean 'a'", {"--categorical", "A"});
   bad("a;y\n1,5;2\n2,5;3\n", "line 2, column 'a': '1,5' has a comma", {});
   bad("a,w,y\n1,-1,2\n2,1,3\n", "row 1, column 'w': the weight is negative", {"--weights", "w"});
-  bad("a,y\n1,low\n2,high\n", "line 2, column 'y': 'low' is not a number", {});
+  bad("a,y\n1,low\n2,high\n", "line 2, column 'y': 'low' is not a number", {"--task", "regress"});
   bad("\x1f\x8b\x08rubbish", "gzip data are", {});
   bad("\x93NUMPY\x01", "NPY file is cut off", {});
 }

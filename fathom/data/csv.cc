@@ -186,15 +186,15 @@ void ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view t
   if (any_text) UniteLevels(layout, body, levels, pool, table);
 }
 
-void AppendName(const std::string& name, std::string* line) {
-  const bool plain = !name.empty() && name.find_first_of(",;\t\"\r\n") == std::string::npos &&
-                     name.front() != ' ' && name.back() != ' ';
+void AppendText(const std::string& text, std::string* line) {
+  const bool plain = !text.empty() && text.find_first_of(",;\t\"\r\n") == std::string::npos &&
+                     text.front() != ' ' && text.back() != ' ';
   if (plain) {
-    *line += name;
+    *line += text;
     return;
   }
   *line += '"';
-  for (const char c : name) line->append(c == '"' ? 2 : 1, c);
+  for (const char c : text) line->append(c == '"' ? 2 : 1, c);
   *line += '"';
 }
 
@@ -225,12 +225,14 @@ Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
   return table;
 }
 
-void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values) {
+void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values,
+              const std::vector<std::vector<std::string>>& levels) {
   FATHOM_CHECK(static_cast<Index>(columns.size()) == values.cols());
+  FATHOM_CHECK(levels.empty() || levels.size() == columns.size());
   std::string line;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (c > 0) line += ',';
-    AppendName(columns[c], &line);
+    AppendText(columns[c], &line);
   }
   line += '\n';
   out << line;
@@ -239,12 +241,13 @@ void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const 
     for (Index c = 0; c < values.cols(); ++c) {
       if (c > 0) line += ',';
       const double value = values(n, c);
-      char digits[32];
-      const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-      if (value == value) {
-        line.append(digits, end);
-      } else {
+      if (value != value) {
         line += "NaN";
+      } else if (!levels.empty() && !levels[c].empty()) {
+        AppendText(levels[c][static_cast<std::size_t>(value)], &line);
+      } else {
+        char digits[32];
+        line.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
       }
     }
     line += '\n';

@@ -24,8 +24,10 @@ namespace fathom {
 Table ReadCsv(const FileBytes& file, const ReadOptions& options);
 
 // Writes a header line and one line per row, numbers in the fewest digits that read back as the
-// same bits, NaN as "NaN". Throws Error if the stream fails.
-void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values);
+// same bits, NaN as "NaN". `levels` as in Table: the cells of a column that has some are places in
+// them, and the texts are written. Throws Error if the stream fails.
+void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values,
+              const std::vector<std::vector<std::string>>& levels = {});
 
 }  // namespace fathom
 

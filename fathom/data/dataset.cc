@@ -69,6 +69,43 @@ void InputRows::FindColumns() {
   for (const std::string& name : schema_.targets) {
     if (place_of.contains(name)) target_places_.push_back(FindColumn(table_, name));
   }
+  if (!schema_.classes.empty() && has_targets()) FindClasses();
+}
+
+void InputRows::FindClasses() {
+  const Index place = target_places_.front();
+  const auto column = table_.values.col(place).array();
+  const std::vector<std::string>& levels = table_.LevelsOf(place);
+  const std::string where = table_.source + ": target column " + Quoted(table_.columns[place]);
+  if (levels.empty() && !column.isNaN().all())
+    ThrowError(where, " was read as numbers, but the model has learnt classes; read it as text");
+  Index unseen = -1;
+  for (const std::string& level : levels) {
+    const auto found = std::find(schema_.classes.begin(), schema_.classes.end(), level);
+    const bool known = found != schema_.classes.end();
+    if (!known && unseen < 0) unseen = static_cast<Index>(class_of_level_.size());
+    class_of_level_.push_back(known ? static_cast<double>(found - schema_.classes.begin()) : kNaN);
+  }
+  if (unseen < 0) return;
+  Index count = 0;
+  for (const double level : column) {
+    if (!std::isnan(level)) count += std::isnan(class_of_level_[static_cast<std::size_t>(level)]);
+  }
+  notes_.push_back({"unseen_classes", count,
+                    where + ": " + std::to_string(count) +
+                        (count == 1 ? " cell is" : " cells are") + " none of the classes " +
+                        QuotedList(schema_.classes) + ", such as " +
+                        Quoted(levels[static_cast<std::size_t>(unseen)]) +
+                        (count == 1 ? "; it counts" : "; they count") + " as missing"});
+}
+
+Matrix InputRows::ReadTargets(const std::vector<Index>& picked) const {
+  Matrix targets = table_.values(picked, target_places_);
+  if (schema_.classes.empty()) return targets;
+  for (double& target : targets.reshaped()) {
+    if (!std::isnan(target)) target = class_of_level_[static_cast<std::size_t>(target)];
+  }
+  return targets;
 }
 
 void InputRows::ThrowMissing(const std::vector<std::string>& missing) const {
@@ -196,7 +233,7 @@ Dataset InputRows::Read(Index first, Index count) const {
   dataset.inputs = ReadInputs(picked);
   if (has_targets()) {
     dataset.target_names = schema_.targets;
-    dataset.targets = table_.values(picked, target_places_);
+    dataset.targets = ReadTargets(picked);
   } else {
     dataset.targets.resize(count, 0);
   }
@@ -237,7 +274,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   dataset.input_names = schema.FeatureNames();
   dataset.target_names = schema.targets;
   dataset.inputs = reader.ReadInputs(picked);
-  dataset.targets = table.values(picked, reader.target_places_);
+  dataset.targets = reader.ReadTargets(picked);
   if (!schema.weights.empty()) dataset.weights = weights(picked);
   dataset.dropped_rows = table.values.rows() - kept;
   dataset.table_rows = picked;

@@ -22,10 +22,10 @@ struct Dataset {
   // missing cell has mean and variance NaN: what stands in for it depends on the training data, and
   // StandardizeInputs decides it.
   Moments inputs;
-  Matrix targets;                      // [N, T]; T may be 0
-  Vector weights = {};                 // [N], how many rows each counts as; empty: one
-  Index dropped_rows = 0;              // rows of the table left out, for whatever reason
-  std::vector<Note> notes = {};        // what the user should know
+  Matrix targets;                // [N, T]; T may be 0. Of classes, their places in schema.classes
+  Vector weights = {};           // [N], how many rows each counts as; empty: one
+  Index dropped_rows = 0;        // rows of the table left out, for whatever reason
+  std::vector<Note> notes = {};  // what the user should know
   std::vector<Index> table_rows = {};  // [N] for training: the row of the table that each row was
 
   Index rows() const { return inputs.rows(); }
@@ -50,7 +50,8 @@ Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets)
 
 // For prediction: the rows of a table as a model with this schema wants them, columns found by
 // their names. The targets are there if the table has all of them, and may then be NaN; no row is
-// left out. A text that the training has not seen counts as missing, with a note.
+// left out. A text that the training has not seen counts as missing, with a note, in an input as in a
+// target of classes.
 class InputRows {
  public:
   // Keeps a reference to the table. Throws Error naming the input columns that are missing.
@@ -77,14 +78,17 @@ class InputRows {
   void FindColumns();
   [[noreturn]] void ThrowMissing(const std::vector<std::string>& missing) const;
   void FindLevels(const InputColumn& input, Source* source);
+  void FindClasses();
   void FindStd(const InputStd& std);
   Moments ReadInputs(std::span<const Index> rows) const;
+  Matrix ReadTargets(const std::vector<Index>& rows) const;
 
   const Table& table_;
   Schema schema_;
   Matrix std_cells_;
   std::vector<Source> sources_;  // [schema.inputs]
   std::vector<Index> target_places_;
+  std::vector<double> class_of_level_;  // of the table's levels of a target; NaN if it is unseen
   std::vector<Note> notes_;
 };
 

@@ -50,7 +50,6 @@ std::string Fingerprint(const Dataset& dataset) {
   const auto& [source, schema, input_names, target_names, inputs, targets, weights, dropped_rows,
                notes, table_rows] = dataset;
   static_cast<void>(source);
-  static_cast<void>(schema);  // the names hold what matters of it
   static_cast<void>(dropped_rows);
   static_cast<void>(notes);
   static_cast<void>(table_rows);  // where the rows were does not change what is learnt
@@ -61,6 +60,8 @@ std::string Fingerprint(const Dataset& dataset) {
   hash.Add(inputs.var);
   hash.Add(targets);
   hash.Add(Matrix(weights));
+  // The names hold all else that matters of the schema.
+  if (!schema.classes.empty()) hash.Add(schema.classes);
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash.state()));
   return text;

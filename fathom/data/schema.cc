@@ -73,6 +73,7 @@ class SchemaMaker {
     schema.unnamed_columns = table_.unnamed_columns;
     for (const std::string& target : roles_.targets)
       schema.targets.push_back(Assign(target, kTarget));
+    schema.classes = FindClasses(schema.targets);
     if (!roles_.weights.empty()) schema.weights = Assign(roles_.weights, kWeights);
     for (const std::string& name : roles_.ignore) {
       // A reader that was told to leave it out has done so already.
@@ -90,7 +91,7 @@ class SchemaMaker {
                  " something could be learnt; add rows or columns");
     }
     for (const Index c : kept) {
-      CheckUsable(c);
+      CheckUsable(c, Ignoring(table_.columns[c]));
       schema.inputs.push_back({table_.columns[c], table_.LevelsOf(c)});
     }
     return schema;
@@ -108,13 +109,39 @@ class SchemaMaker {
       ThrowError(table_.source, ": column ", Quoted(column), " is named as ", role_[c], " and as ",
                  role, "; give it one of the two");
     }
-    if (!table_.LevelsOf(c).empty() && role != kIgnored) {
+    const bool may_be_text = role == kIgnored || (role == kTarget && roles_.task != Task::kRegress);
+    if (!table_.LevelsOf(c).empty() && !may_be_text) {
       ThrowError(table_.source, ": column ", Quoted(column), " is ", role,
                  " but holds text such as ", Quoted(table_.LevelsOf(c).front()),
-                 "; replace it by numbers");
+                 "; replace it by numbers", role == kTarget ? ", or classify (--task)" : "");
     }
     role_[c] = role;
     return column;
+  }
+
+  // The classes of the target; none if the targets are numbers.
+  std::vector<std::string> FindClasses(const std::vector<std::string>& targets) const {
+    for (const std::string& target : targets) {
+      const Index c = FindColumn(table_, target);
+      const std::vector<std::string>& classes = table_.LevelsOf(c);
+      const std::string place = table_.source + ": target column " + Quoted(target) + " ";
+      if (classes.empty()) {
+        if (roles_.task == Task::kClassify && !table_.values.col(c).array().isNaN().all())
+          ThrowError(place, "was read as numbers; read it as text, as ReadingFor does");
+        continue;
+      }
+      if (targets.size() > 1) {
+        ThrowError(place, "holds texts such as ", Quoted(classes.front()), "; classes can be ",
+                   "predicted for one target alone, not for ", targets.size());
+      }
+      if (classes.size() == 1) {
+        ThrowError(place, "holds one class only, ", Quoted(classes.front()),
+                   "; add rows of another class");
+      }
+      CheckUsable(c, "choose another target");
+      return classes;
+    }
+    return {};
   }
 
   std::vector<Index> RemainingColumns() const {
@@ -198,16 +225,15 @@ class SchemaMaker {
     return kept;
   }
 
-  // Throws for text columns that make no categories.
-  void CheckUsable(Index c) const {
+  // Throws for text columns that make no categories; `cure` says what else can be done.
+  void CheckUsable(Index c, const std::string& cure) const {
     const std::vector<std::string>& levels = table_.LevelsOf(c);
     if (levels.empty()) return;
     const std::string& name = table_.columns[c];
     const std::string place = table_.source + ": column " + Quoted(name) + ": ";
     if (std::all_of(levels.begin(), levels.end(), LooksLikeDate)) {
       ThrowError(place, "holds dates or times such as ", Quoted(levels.front()),
-                 "; replace them by numbers (days since a start, month, hour), or ",
-                 Ignoring(name));
+                 "; replace them by numbers (days since a start, month, hour), or ", cure);
     }
     const auto thousands = std::find_if(levels.begin(), levels.end(), LooksLikeThousands);
     if (thousands != levels.end()) {
@@ -217,14 +243,13 @@ class SchemaMaker {
     const Index rows = table_.values.rows() - table_.values.col(c).array().isNaN().count();
     if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
       ThrowError(place, "has a text of its own in nearly every row, such as ",
-                 Quoted(levels.front()),
-                 "; a name or an id says nothing about other rows: ", Ignoring(name));
+                 Quoted(levels.front()), "; a name or an id says nothing about other rows: ", cure);
     }
     if (levels.size() > kMostCategories) {
       const bool more = levels.size() > Table::kMostLevels;
       ThrowError(place, "has ", more ? "more than " : "", levels.size() - (more ? 1 : 0),
                  " different texts, such as ", Quoted(levels.front()), "; at most ",
-                 kMostCategories, " can be categories: group them, or ", Ignoring(name));
+                 kMostCategories, " can be categories: group them, or ", cure);
     }
     for (const std::string& level : levels) {
       if (!IsUtf8(level))
@@ -275,7 +300,9 @@ Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* not
 ReadOptions ReadingFor(const Roles& roles, ReadOptions options) {
   options.ignore = roles.ignore;
   options.text = roles.categorical;
-  options.numbers = roles.targets;
+  if (roles.task == Task::kRegress) options.numbers = roles.targets;
+  if (roles.task == Task::kClassify)
+    options.text.insert(options.text.end(), roles.targets.begin(), roles.targets.end());
   if (!roles.weights.empty()) options.numbers.push_back(roles.weights);
   return options;
 }
@@ -286,7 +313,8 @@ ReadOptions ReadingFor(const Schema& schema, ReadOptions options) {
     options.only.push_back({input.name, !input.levels.empty()});
     inputs.push_back(input.name);
   }
-  for (const std::string& target : schema.targets) options.only.push_back({target, false});
+  for (const std::string& target : schema.targets)
+    options.only.push_back({target, !schema.classes.empty()});
   for (Index c = 1; c <= schema.unnamed_columns; ++c)
     all.push_back(UnnamedColumn(static_cast<std::size_t>(c)));
   if (!all.empty()) options.names.push_back(all);

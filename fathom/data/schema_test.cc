@@ -91,8 +91,23 @@ TEST(Schema, RefusesContradictions) {
               HasSubstr("'y' is named as a target and as the weights"));
   EXPECT_THAT(Fault(text, {.targets = {"a", "b", "y"}}), HasSubstr("no input columns are left"));
   EXPECT_THAT(Fault(text, {.targets = {"yy"}}), HasSubstr("did you mean 'y'?"));
-  EXPECT_THAT(Fault("a,y\n1,low\n2,high\n"),
+  EXPECT_THAT(Fault("a,y\n1,low\n2,high\n", {.targets = {"y"}, .task = Task::kRegress}),
               HasSubstr("t.csv: line 2, column 'y': 'low' is not a number"));
+}
+
+TEST(Schema, ATargetOfTextsHasClassesAndOneOfNumbersOnRequest) {
+  using testing::ElementsAre;
+  std::vector<Note> notes;
+  const std::string texts = "a,y\n1,low\n2,high\n3,low\n";
+  const std::string numbers = "a,y\n1,10\n2,9\n3,10\n";
+  EXPECT_THAT(Make(texts, {.targets = {"y"}}, &notes).classes, ElementsAre("high", "low"));
+  EXPECT_THAT(Make(numbers, {.targets = {"y"}}, &notes).classes, ElementsAre());
+  EXPECT_THAT(Make(numbers, {.targets = {"y"}, .task = Task::kClassify}, &notes).classes,
+              ElementsAre("9", "10"));
+  EXPECT_THAT(Fault("a,y\n1,low\n2,low\n"), HasSubstr("holds one class only, 'low'"));
+  EXPECT_THAT(Fault("a,y,z\n1,low,1\n2,high,2\n", {.targets = {"y", "z"}}),
+              HasSubstr("for one target alone, not for 2"));
+  EXPECT_THAT(Fault("a,y\n1,2024-05-31\n2,2024-06-01\n"), HasSubstr("choose another target"));
 }
 
 TEST(Schema, ReadsATableForPredictionAsTheModelKnowsIt) {

@@ -49,6 +49,7 @@ Vector ObservationVariance(const DeepGp& network) {
 }
 
 Vector NoiseStd(const Model& model) {
+  if (!model.network.likelihood->TakesScaledTargets()) return {};
   return ObservationVariance(model.network).cwiseSqrt().cwiseProduct(model.target_scaler.scale);
 }
 
@@ -89,6 +90,7 @@ Relevance FindRelevance(const Model& model) {
     if (l == 0 || network.layers[l].skip) squared += slopes.rightCols(slopes.cols() - below);
     above = slopes.leftCols(below);
   }
+  if (model.target_names.size() == 1) squared = Matrix(squared.colwise().sum());
   Relevance relevance;
   relevance.lengthscale = Lengthscales(network.layers[0])
                               .colwise()

@@ -19,7 +19,8 @@ std::vector<std::string> ConstantColumns(const Model& model);
 // [outputs]: what an observation adds to the variance of a function that is known to be zero.
 Vector ObservationVariance(const DeepGp& network);
 
-// [targets]: standard deviation of the observation noise, in the units of the file.
+// [targets]: standard deviation of the observation noise, in the units of the file; empty where the
+// noise depends on the function, as it does for counts and classes.
 Vector NoiseStd(const Model& model);
 
 // [functions, inputs] of a layer: the distance over which each function changes, the root of its
@@ -33,8 +34,8 @@ struct Relevance {
   // file.
   Vector lengthscale;
   // [targets, inputs]: root of the expected squared slope of the target per standard deviation of
-  // the input, as the kernels have it, multiplied along the layers and summed over all paths;
-  // relative to the largest of its row.
+  // the input, as the kernels have it, multiplied along the layers and summed over all paths, and
+  // over the functions where a target has several; relative to the largest of its row.
   Matrix share;
 };
 Relevance FindRelevance(const Model& model);

@@ -13,6 +13,7 @@
 #include "fathom/data/text.h"
 #include "fathom/fit/alternate.h"
 #include "fathom/fit/describe.h"
+#include "fathom/fit/observations.h"
 #include "fathom/inference/aep_energy.h"
 
 namespace fathom {
@@ -168,10 +169,13 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
   model.input_scaler = FitScaler(dataset.inputs.mean, dataset.weights);
-  model.target_scaler = FitScaler(dataset.targets, dataset.weights);
+  model.recipe.architecture.likelihood = ChooseLikelihood(recipe.architecture.likelihood, dataset);
+  const auto likelihood = MakeLikelihood(model.recipe.architecture.likelihood);
+  model.target_scaler = FitTargetScaler(*likelihood, dataset);
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
-  const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
-  model.network = Initialize(recipe.architecture, model.recipe.start, x.mean, y.cols());
+  const Matrix y = Observations(*likelihood, model.target_scaler, dataset);
+  model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
+                             NumOutputs(*likelihood, dataset));
   if (recipe.inference != Inference::kAep) {
     if (dataset.weights.size() > 0)
       ThrowError(dataset.source,
@@ -200,7 +204,7 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
   CheckDataset(dataset);
   RequireSameData(dataset, model);
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
-  const Matrix y = StandardizeTargets(model.target_scaler, dataset.targets);
+  const Matrix y = Observations(*model.network.likelihood, model.target_scaler, dataset);
   checkpoint.state.seconds += control.seconds_before + watch.Seconds();
   return Training(x, y, dataset.weights, std::move(checkpoint), control).Run();
 }
@@ -218,8 +222,15 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     : model_(std::move(model)), pool_(threads), predictor_(model_.network, pool_, precision) {}
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
-  return Unscale(model_.target_scaler,
-                 predictor_.Predict(StandardizeInputs(model_.input_scaler, inputs), options));
+  Prediction prediction =
+      predictor_.Predict(StandardizeInputs(model_.input_scaler, inputs), options);
+  if (!model_.network.likelihood->TakesScaledTargets()) return prediction;
+  return Unscale(model_.target_scaler, std::move(prediction));
+}
+
+Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,
+                                          const PredictOptions& options) const {
+  return predictor_.ClassProbabilities(StandardizeInputs(model_.input_scaler, inputs), options);
 }
 
 }  // namespace fathom

@@ -17,7 +17,7 @@ struct EpochMetrics {
   Index step = 0;
   double energy_per_row = 0;  // moving average over the steps
   double learning_rate = 0;   // of the last step
-  Vector noise_std;           // [targets], in the units of the file
+  Vector noise_std;           // as NoiseStd gives it
   double seconds = 0;         // since the start, without breaks
 };
 

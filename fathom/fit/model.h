@@ -34,6 +34,7 @@ struct TrainingData {
   std::map<std::string, std::vector<std::string>> settings;
 };
 
+// Targets of classes, and others that cannot be scaled, have a target_scaler that changes nothing.
 struct Model {
   DeepGp network;
   Scaler input_scaler, target_scaler;
@@ -51,8 +52,12 @@ class ModelPredictor {
   explicit ModelPredictor(Model model, int threads = 0, Precision precision = Precision::kDouble);
 
   const Model& model() const { return model_; }
-  // Columns as in model().input_names. Of y in the units of the file (of f with options.latent).
+  // Columns as in model().input_names. Of y in the units of the file (of f with options.latent); of
+  // classes, for which there are no units, as Likelihood::Observe says.
   Prediction Predict(const Moments& inputs, const PredictOptions& options = {}) const;
+  // P(y = class) [N, classes] in the order of model().schema.classes. Throws Error where the model
+  // predicts numbers.
+  Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
 
  private:
   Model model_;

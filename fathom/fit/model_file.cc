@@ -20,8 +20,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-// Version 1 had no "columns", because all were numbers, and sometimes no "data".
-constexpr int kFormatVersion = 2;
+// Version 2 had no classes. Version 1 had no "columns", because all were numbers, and sometimes no
+// "data".
+constexpr int kFormatVersion = 3;
 // A shared layer repeats its pseudo-inputs in memory but not in the file, so that the size of the
 // file does not bound them; 2 GB does.
 constexpr double kMostSharedNumbers = 1 << 28;
@@ -72,6 +73,7 @@ Json DescribeSchema(const Schema& schema) {
   }
   return {{"inputs", std::move(inputs)},
           {"targets", ToJson(schema.targets)},
+          {"classes", ToJson(schema.classes)},
           {"weights", schema.weights},
           {"unnamed_columns", schema.unnamed_columns}};
 }
@@ -134,13 +136,19 @@ void CheckWhole(const Model& model) {
   if (model.schema.FeatureNames() != model.input_names ||
       model.schema.targets != model.target_names)
     ThrowError("its columns are not those of its inputs and targets");
+  const Likelihood& likelihood = *model.network.likelihood;
+  const std::vector<std::string>& classes = model.schema.classes;
+  if (std::set(classes.begin(), classes.end()).size() != classes.size())
+    ThrowError("a class is named twice");
   const auto require = [](Index size, Index needed, const char* what) {
     if (size != needed) ThrowError("there are ", size, " ", what, " where ", needed, " are needed");
   };
   const Index inputs = model.network.input_dim();
-  const Index targets = model.network.outputs();
+  const Index targets = likelihood.NumTargets(model.network.outputs());
   require(static_cast<Index>(model.input_names.size()), inputs, "input columns");
   require(static_cast<Index>(model.target_names.size()), targets, "target columns");
+  require(static_cast<Index>(classes.size()), likelihood.NumClasses(model.network.outputs()),
+          "classes");
   require(model.input_scaler.mean.size(), inputs, "scaled inputs");
   require(model.target_scaler.mean.size(), targets, "scaled targets");
 }
@@ -201,7 +209,7 @@ class Builder {
     const std::string& version = Metadata("format_version");
     const bool is_number =
         !version.empty() && version.find_first_not_of("0123456789") == std::string::npos;
-    if (version != std::to_string(kFormatVersion) && version != "1") {
+    if (version != std::to_string(kFormatVersion) && version != "2" && version != "1") {
       if (is_number && version != "0")
         ThrowError("written by a newer fathom (format ", version.substr(0, 20),
                    "); this one reads format ", kFormatVersion, ": upgrade");
@@ -241,6 +249,7 @@ class Builder {
       if (entry.contains("levels")) Read(entry, "levels", &input.levels);
     }
     Read(json, "targets", &schema.targets);
+    if (json.contains("classes")) Read(json, "classes", &schema.classes);
     Read(json, "weights", &schema.weights);
     Read(json, "unnamed_columns", &schema.unnamed_columns);
     // Names are made for them, so that a damaged number must not ask for billions.

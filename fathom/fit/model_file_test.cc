@@ -214,8 +214,8 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "3";
-  ExpectRefused("written by a newer fathom (format 3); this one reads format 2: upgrade");
+  content_.metadata["format_version"] = "4";
+  ExpectRefused("written by a newer fathom (format 4); this one reads format 3: upgrade");
 }
 
 TEST_F(HostileFile, FirstVersionStillLoads) {
@@ -226,6 +226,22 @@ TEST_F(HostileFile, FirstVersionStillLoads) {
   content_.metadata["model"] = description_.dump();
   WriteSafeTensors(path_, content_);
   EXPECT_EQ(LoadModel(path_).schema, now.schema);
+}
+
+TEST_F(HostileFile, SecondVersionHadNoClassesAndStillLoads) {
+  const Model now = LoadModel(path_);
+  content_.metadata["format_version"] = "2";
+  description_["columns"].erase("classes");
+  content_.metadata["model"] = description_.dump();
+  WriteSafeTensors(path_, content_);
+  EXPECT_EQ(LoadModel(path_).schema, now.schema);
+}
+
+TEST_F(HostileFile, ClassesThatDoNotFitTheLikelihood) {
+  description_["columns"]["classes"] = {"p", "q"};
+  ExpectRefused("there are 2 classes where 0 are needed");
+  description_["columns"]["classes"] = {"p", "p"};
+  ExpectRefused("a class is named twice");
 }
 
 TEST_F(HostileFile, ColumnsThatAreNotTheInputs) {

@@ -36,6 +36,7 @@ void CheckRecipe(const Recipe& recipe) {
   Require(architecture.paths >= 1 && architecture.paths <= 10000, "paths", "from 1 to 10000",
           architecture.paths);
   const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
+  if (architecture.likelihood != "auto") MakeLikelihood(architecture.likelihood);
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
           recipe.noise_floor);

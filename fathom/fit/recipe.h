@@ -18,7 +18,8 @@ enum class Inference {
 };
 
 struct Recipe {
-  Architecture architecture;
+  // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
+  Architecture architecture = {.likelihood = "auto"};
   InitializeOptions start;
   Inference inference = Inference::kAep;
   double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit

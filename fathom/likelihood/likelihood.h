@@ -21,6 +21,11 @@ class Likelihood {
   virtual Vector InitialParameters(Index outputs) const = 0;
   // Columns of y: a class label is one target, however many functions stand behind it.
   virtual Index NumTargets(Index outputs) const { return outputs; }
+  // Functions behind so many targets, whose values are classes or, with 0 of them, numbers.
+  virtual Index NumOutputs(Index targets, Index /*classes*/) const { return targets; }
+  // Whether the targets may be shifted and scaled, as numbers with an additive noise may; counts
+  // and classes may not.
+  virtual bool TakesScaledTargets() const { return true; }
   // Throws Error that names the first cell of y, or the number of outputs, that makes no sense.
   virtual void CheckTargets(Index outputs, const Matrix& y) const;
 
@@ -43,6 +48,8 @@ class Likelihood {
 
   // How many classes y has; 0 where y is not a class.
   virtual Index NumClasses(Index /*outputs*/) const { return 0; }
+  // What y is for that class, counted from 0.
+  virtual double ClassTarget(Index label) const { return static_cast<double>(label); }
   // P(y = class) of each row [N, NumClasses], given the moments of f. Throws Error where y is not a
   // class.
   virtual Matrix ClassProbabilities(const Vector& parameters, const Moments& f) const;

@@ -21,8 +21,10 @@ class Probit : public Likelihood {
               const double* m, const double* v, double* d_m, double* d_v,
               double* d_parameters) const override;
   void Observe(const Vector& parameters, Moments* moments) const override;
+  bool TakesScaledTargets() const override { return false; }
   // Two classes, -1 and +1, of the one output.
   Index NumClasses(Index /*outputs*/) const override { return 2; }
+  double ClassTarget(Index label) const override { return label == 0 ? -1 : 1; }
   Matrix ClassProbabilities(const Vector& parameters, const Moments& f) const override;
 };
 

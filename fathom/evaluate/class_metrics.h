@@ -1,0 +1,35 @@
+// How good predicted probabilities of classes are.
+#ifndef FATHOM_EVALUATE_CLASS_METRICS_H_
+#define FATHOM_EVALUATE_CLASS_METRICS_H_
+
+#include <vector>
+
+#include "fathom/base/types.h"
+
+namespace fathom {
+
+// Means over rows. p_c is the predicted probability of class c; the predicted class is the one with
+// the largest, the first of several.
+struct ClassScores {
+  double mean_log_likelihood = 0;  // log p of the true class; larger is better
+  double accuracy = 0;             // share of rows whose predicted class is the true one
+  double brier = 0;                // sum_c (p_c - 1[c is true])^2, from 0 to 2
+  // Expected calibration error: rows in ten equal bins by the probability of their predicted class;
+  // mean over rows of |share of right rows in the bin - mean probability in the bin|.
+  double calibration_error = 0;
+  Index rows = 0;  // rows scored
+  // [true class, predicted class]: rows.
+  Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> confusion;
+};
+
+// probability [N, classes] and the true classes [N, 1], counted from 0; rows whose class is missing
+// (NaN) are left out. Throws Error if the shapes differ, a label is none of the classes, or no row
+// is left.
+ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels);
+
+// [N]: the class with the largest probability.
+std::vector<Index> PredictedClasses(const Matrix& probability);
+
+}  // namespace fathom
+
+#endif  // FATHOM_EVALUATE_CLASS_METRICS_H_

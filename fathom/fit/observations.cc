@@ -1,0 +1,60 @@
+#include "fathom/fit/observations.h"
+
+#include <algorithm>
+
+#include "fathom/base/error.h"
+#include "fathom/data/text.h"
+
+namespace fathom {
+
+namespace {
+
+Index NumClasses(const Dataset& dataset) {
+  return static_cast<Index>(dataset.schema.classes.size());
+}
+
+}  // namespace
+
+std::string ChooseLikelihood(const std::string& name, const Dataset& dataset) {
+  const Index classes = NumClasses(dataset);
+  if (name == "auto") return classes == 0 ? "gaussian" : classes == 2 ? "probit" : "robust_max";
+  const auto likelihood = MakeLikelihood(name);
+  const Index explained = likelihood->NumClasses(std::max<Index>(classes, 2));
+  if (explained == classes) return name;
+  const std::string place = dataset.source + ": the likelihood " + Quoted(name);
+  if (classes == 0) {
+    ThrowError(place, " is for classes, but the target ", QuotedList(dataset.target_names),
+               " is a number; classify (--task), or use another likelihood");
+  }
+  if (explained == 0) {
+    ThrowError(place, " is for numbers, but the target ", QuotedList(dataset.target_names), " has ",
+               classes, " classes; use ", classes == 2 ? "probit, " : "", "softmax or robust_max");
+  }
+  ThrowError(place, " is for ", explained, " classes, but the target ",
+             QuotedList(dataset.target_names), " has ", classes, "; use softmax or robust_max");
+}
+
+Index NumOutputs(const Likelihood& likelihood, const Dataset& dataset) {
+  return likelihood.NumOutputs(dataset.targets.cols(), NumClasses(dataset));
+}
+
+Scaler FitTargetScaler(const Likelihood& likelihood, const Dataset& dataset) {
+  if (likelihood.TakesScaledTargets()) return FitScaler(dataset.targets, dataset.weights);
+  const Index targets = dataset.targets.cols();
+  return {Vector::Zero(targets), Vector::Ones(targets), Vector::Ones(targets)};
+}
+
+Matrix Observations(const Likelihood& likelihood, const Scaler& scaler, const Dataset& dataset) {
+  Matrix y = StandardizeTargets(scaler, dataset.targets);
+  if (NumClasses(dataset) > 0)
+    y = y.unaryExpr(
+        [&](double label) { return likelihood.ClassTarget(static_cast<Index>(label)); });
+  try {
+    likelihood.CheckTargets(NumOutputs(likelihood, dataset), y);
+  } catch (const Error& error) {
+    ThrowError(dataset.source, ": ", error.what());
+  }
+  return y;
+}
+
+}  // namespace fathom
