@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
                         FullCase{"SkipMean",
                                  {.hidden = {2, 2}, .M = 3, .skip = true, .linear_mean = true}},
                         FullCase{"Shared", {.hidden = {2, 2}, .M = 3, .shared = true}},
-                        FullCase{"Linear", {.hidden = {2, 2}, .M = 3}, false, "linear_ard"},
+                        // The kernel's rank is that of its inputs.
+                        FullCase{"Linear", {.hidden = {2, 2}, .M = 2}, false, "linear_ard"},
                         FullCase{"Sum", {.hidden = {2, 2}, .M = 3}, false, "se_ard+linear_ard"}),
         testing::Values(0.0, 0.5, 1.0)),
     [](const auto& test) {
