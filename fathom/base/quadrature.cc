@@ -1,8 +1,21 @@
 #include "fathom/base/quadrature.h"
 
+#include <Eigen/Eigenvalues>
 #include <numbers>
 
 namespace fathom {
+
+// The nodes are the eigenvalues of the Jacobi matrix of the Hermite polynomials, the weights the
+// squares of the first entries of its eigenvectors (Golub and Welsch).
+HermiteRule MakeHermiteRule(Index n) {
+  Matrix jacobi = Matrix::Zero(n, n);
+  for (Index i = 1; i < n; ++i) {
+    jacobi(i, i - 1) = std::sqrt(static_cast<double>(i));
+    jacobi(i - 1, i) = jacobi(i, i - 1);
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
+  return {solver.eigenvalues(), solver.eigenvectors().row(0).array().square()};
+}
 
 namespace {
 

@@ -1,5 +1,6 @@
-// One-dimensional quadrature for integrands whose features have places and widths known beforehand:
-// Gauss-Legendre on panels no longer than the features need.
+// One-dimensional quadrature: Gauss-Hermite for expectations under a Gaussian; and, for integrands
+// whose features have places and widths known beforehand, Gauss-Legendre on panels no longer than
+// the features need.
 #ifndef FATHOM_BASE_QUADRATURE_H_
 #define FATHOM_BASE_QUADRATURE_H_
 
@@ -9,7 +10,15 @@
 #include <limits>
 #include <span>
 
+#include "fathom/base/types.h"
+
 namespace fathom {
+
+// sum_i weights_i f(nodes_i) is E[f(t)], t ~ N(0, 1), exactly for polynomials of degree 2n - 1.
+struct HermiteRule {
+  Vector nodes, weights;
+};
+HermiteRule MakeHermiteRule(Index n);
 
 inline constexpr int kPanelNodes = 16;
 
