@@ -58,7 +58,9 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
   AddThreads(app, &recipe.threads);
   add("--steps", &optimizer.steps, "N",
-      "Most steps of the optimiser; 0: by the size of the table, or what fits --time-budget");
+      "Most steps of the optimiser; 0: by the size of the table; with --time-budget up to four "
+      "times "
+      "as many");
   add("--effort", &recipe.effort, "F",
       "Multiplies the number of steps that the size of the table calls for");
   add("--time-budget", &options->time_budget, "TIME", "Make the best of this time: 90s, 5m or 1h");

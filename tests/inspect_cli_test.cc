@@ -44,13 +44,6 @@ TEST_F(InspectCommand, ShowsWhatAModelHasLearnt) {
   EXPECT_EQ(json["settings"]["steps"][0], "200");
 }
 
-TEST_F(InspectCommand, ShowsNoLimitOfStepsWhereTimeAloneWasOne) {
-  Good({"fit", train_, "--target", "y", "-o", model_, "--inducing", "5", "--time-budget", "0.1s"});
-  const Json json = Json::parse(Good({"inspect", model_, "--json"}));
-  EXPECT_EQ(json["recipe"]["optimizer"]["steps"], 0);
-  EXPECT_NE(Good({"inspect", model_}).find("optimizer.steps = 0\n"), std::string::npos);
-}
-
 constexpr const char* kHouses =
     "area,kind,built,again,day,price\n"
     "90,flat,1900,90,2024-05-01,200\n"

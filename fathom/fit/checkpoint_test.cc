@@ -139,7 +139,7 @@ TEST(Fit, ATimeBudgetIsUsedUnlessStepsAreGiven) {
   EXPECT_EQ(planned, 60);
   recipe.optimizer.steps = 0;
   Model model = Fit(Product(), recipe, control);
-  EXPECT_EQ(planned, kMostSteps);
+  EXPECT_EQ(planned, 4 * DefaultSteps(50));
   Resume(Product(), StartAgain(model, 0), control);  // without a budget
   EXPECT_EQ(planned, 1 + DefaultSteps(50));
 }

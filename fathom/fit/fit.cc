@@ -157,12 +157,13 @@ class Training {
 void ResolveSteps(Index rows, Recipe* recipe) {
   Index& steps = recipe->optimizer.steps;
   if (steps > 0) return;
-  // A time budget without a number of steps is there to be used: on the mountain car, 60 s instead
-  // of the default number took the log likelihood of new rows from -2.43 to -2.37. The plateau rule
-  // ends it when nothing is gained any more.
+  // A time budget without a number of steps is there to be used, but not for overfitting: the energy
+  // goes on rising long after new rows are predicted worse. On the mountain car 500 steps give a log
+  // likelihood of -2.42, 2000 give -2.38, 4400 give -2.48.
+  constexpr double kMostWithBudget = 4;
+  const double more = recipe->optimizer.time_budget > 0 ? kMostWithBudget : 1;
   const double usual = recipe->effort * static_cast<double>(DefaultSteps(rows));
-  steps = recipe->optimizer.time_budget > 0 ? kMostSteps
-                                            : std::max(Index{1}, static_cast<Index>(usual));
+  steps = std::max(Index{1}, static_cast<Index>(more * usual));
 }
 
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {

@@ -29,8 +29,8 @@ struct Recipe {
   // likelihood itself (power 1). False: alpha outside too.
   bool mixture = true;
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
-  // steps = 0: as many as DefaultSteps says for the table, times `effort`, or as fit into the time
-  // budget.
+  // steps = 0: as many as DefaultSteps says for the table, times `effort`; with a time budget up to
+  // four times as many, as far as it goes.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
   double effort = 1;
   // Networks of several kinds are fitted and their predictions mixed; see stack.h. For moments and
