@@ -28,7 +28,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   add("--kernel", &architecture.kernel, "KIND",
       "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
   add("--likelihood", &architecture.likelihood, "KIND",
-      "gaussian for numbers; probit, softmax or robust_max for classes; auto: by the target");
+      "gaussian, student_t or heteroscedastic for numbers; poisson for counts; probit, softmax or "
+      "robust_max for classes; auto: by the target");
   add("--inference", &options->inference, "aep|sep|ep",
       "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
       "moments, ep with a factor for each row")

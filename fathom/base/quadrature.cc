@@ -1,5 +1,6 @@
 #include "fathom/base/quadrature.h"
 
+#include <Eigen/Eigenvalues>
 #include <numbers>
 
 namespace fathom {
@@ -35,6 +36,17 @@ PanelRule NewRule() {
 const PanelRule& GaussLegendre() {
   static const PanelRule rule = NewRule();
   return rule;
+}
+
+GaussHermite::GaussHermite(Index order) {
+  Matrix jacobi = Matrix::Zero(order, order);
+  for (Index i = 1; i < order; ++i) {
+    jacobi(i, i - 1) = std::sqrt(static_cast<double>(i));
+    jacobi(i - 1, i) = jacobi(i, i - 1);
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
+  nodes = solver.eigenvalues();
+  weights = solver.eigenvectors().row(0).array().square();
 }
 
 }  // namespace fathom

@@ -1,5 +1,6 @@
-// One-dimensional quadrature for integrands whose features have places and widths known beforehand:
-// Gauss-Legendre on panels no longer than the features need.
+// One-dimensional quadrature: Gauss-Hermite for smooth functions of a Gaussian; for integrands whose
+// features have places and widths known beforehand, Gauss-Legendre on panels no longer than the
+// features need.
 #ifndef FATHOM_BASE_QUADRATURE_H_
 #define FATHOM_BASE_QUADRATURE_H_
 
@@ -8,6 +9,8 @@
 #include <cmath>
 #include <limits>
 #include <span>
+
+#include "fathom/base/types.h"
 
 namespace fathom {
 
@@ -18,6 +21,14 @@ struct PanelRule {
   std::array<double, kPanelNodes> nodes, weights;
 };
 const PanelRule& GaussLegendre();
+
+// Nodes and weights for E[f(t)], t ~ N(0, 1): eigenvalues of the Jacobi matrix of the Hermite
+// polynomials (Golub and Welsch). Exact for polynomials of degree 2 order - 1.
+struct GaussHermite {
+  Vector nodes, weights;
+
+  explicit GaussHermite(Index order);
+};
 
 // Where panels must not be longer than `step`. A panel of three standard deviations integrates a
 // Gaussian to rounding.

@@ -68,6 +68,10 @@ Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets) {
 }
 
 Prediction Unscale(const Scaler& scaler, Prediction prediction) {
+  if (prediction.observation) {
+    prediction.observation = Rescaled(prediction.observation, scaler.mean, scaler.scale);
+    return prediction;
+  }
   for (Moments& component : prediction.components) {
     FATHOM_CHECK(component.cols() == scaler.mean.size());
     const auto scale = scaler.scale.transpose().array();

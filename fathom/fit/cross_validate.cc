@@ -66,7 +66,7 @@ void CollectNumbers(const std::vector<Split>& splits, const std::vector<Predicti
   for (std::size_t fold = 0; fold < splits.size(); ++fold) {
     const std::vector<Index>& rows = splits[fold].held_out;
     for (std::size_t s = 0; s < predictions[fold].components.size(); ++s) {
-      const Moments& part = predictions[fold].components[s];
+      const Moments part = predictions[fold].Component(static_cast<Index>(s));
       all->components[s].mean(rows, Eigen::all) = part.mean;
       all->components[s].var(rows, Eigen::all) = part.var;
     }

@@ -176,6 +176,7 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   const Matrix y = Observations(*likelihood, model.target_scaler, dataset);
   model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
                              NumOutputs(*likelihood, dataset));
+  likelihood->StartFrom(y, &model.network.likelihood_parameters);
   if (recipe.inference != Inference::kAep) {
     if (dataset.weights.size() > 0)
       ThrowError(dataset.source,
@@ -225,6 +226,14 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
   Prediction prediction =
       predictor_.Predict(StandardizeInputs(model_.input_scaler, inputs), options);
   if (!model_.network.likelihood->TakesScaledTargets()) return prediction;
+  if (options.latent) {
+    // The functions of the targets; those of their noise have no units.
+    const Index targets = model_.target_scaler.mean.size();
+    for (Moments& f : prediction.components) {
+      f.mean.conservativeResize(Eigen::NoChange, targets);
+      f.var.conservativeResize(Eigen::NoChange, targets);
+    }
+  }
   return Unscale(model_.target_scaler, std::move(prediction));
 }
 
