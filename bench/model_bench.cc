@@ -46,7 +46,7 @@ Case PredictCase(Index rows, Index M, Precision precision) {
           x(Moments::Certain(problem.x.mean.topRows(count))) {}
     ThreadPool pool{1};
     Problem problem;
-    Predictor predictor;
+    NetworkPredictor predictor;
     Moments x;
   };
   auto setup =

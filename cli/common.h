@@ -34,6 +34,8 @@ Command AddCv(CLI::App* program);
 Command AddInspect(CLI::App* program);
 Command AddExport(CLI::App* program);
 Command AddDemo(CLI::App* program);
+Command AddBench(CLI::App* program);
+Command AddTables(CLI::App* program);
 Command AddCompletion(CLI::App* program);
 Command AddMan(CLI::App* program);
 

@@ -33,35 +33,48 @@ void WriteError(const std::string& text) {
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
 }
 
+// The last column stays free: writing there makes some terminals wrap.
+std::string Fitting(const std::string& line, int width) {
+  return line.substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
+}
+
 std::string TimeLeft(const Progress& progress) {
   if (progress.fraction <= 0) return "?";
-  const double left =
-      std::min(progress.seconds * (1 - progress.fraction) / progress.fraction, 359999.0);
-  const int seconds = static_cast<int>(std::lround(left));
-  char buffer[40];
-  if (seconds >= 3600) {
-    std::snprintf(buffer, sizeof(buffer), "%d:%02d:%02d", seconds / 3600, seconds / 60 % 60,
-                  seconds % 60);
-  } else {
-    std::snprintf(buffer, sizeof(buffer), "%d:%02d", seconds / 60, seconds % 60);
-  }
-  return buffer;
+  return TimeText(progress.seconds * (1 - progress.fraction) / progress.fraction);
 }
 
 }  // namespace
 
-std::string ProgressLine(const Progress& progress, int width) {
+std::string TimeText(double seconds) {
+  const int whole = static_cast<int>(std::lround(std::min(seconds, 359999.0)));
+  char buffer[40];
+  if (whole >= 3600) {
+    std::snprintf(buffer, sizeof(buffer), "%d:%02d:%02d", whole / 3600, whole / 60 % 60,
+                  whole % 60);
+  } else {
+    std::snprintf(buffer, sizeof(buffer), "%d:%02d", whole / 60, whole % 60);
+  }
+  return buffer;
+}
+
+std::string BarText(double fraction) {
   constexpr int kBar = 20;
-  const double fraction = std::clamp(progress.fraction, 0.0, 1.0);
-  const int filled = static_cast<int>(fraction * kBar);
+  const double filled = std::clamp(fraction, 0.0, 1.0);
+  const auto full = static_cast<std::size_t>(filled * kBar);
+  char buffer[60];
+  std::snprintf(buffer, sizeof(buffer), "[%s%s] %3.0f %%", std::string(full, '=').c_str(),
+                std::string(kBar - full, ' ').c_str(), 100 * filled);
+  return buffer;
+}
+
+std::string ProgressLine(const Progress& progress, int width) {
   const double speed =
       progress.seconds > 0 ? static_cast<double>(progress.step) / progress.seconds : 0;
   char buffer[200];
-  std::snprintf(buffer, sizeof(buffer), "[%s%s] %3.0f %%  energy/row %.4f  %.0f steps/s  %s left",
-                std::string(filled, '=').c_str(), std::string(kBar - filled, ' ').c_str(),
-                100 * fraction, -progress.value, speed, TimeLeft(progress).c_str());
-  // The last column stays free: writing there makes some terminals wrap.
-  return std::string(buffer).substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
+  std::snprintf(buffer, sizeof(buffer), "%s  energy/row %.4f  %.0f steps/s  %s left",
+                BarText(progress.fraction).c_str(), -progress.value, speed,
+                TimeLeft(progress).c_str());
+  return Fitting(buffer, width);
 }
 
 ProgressBar::ProgressBar(bool quiet) : on_terminal_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
@@ -70,15 +83,23 @@ ProgressBar::~ProgressBar() {
   if (drawn_) WriteError("\r\033[K");
 }
 
-void ProgressBar::Show(const Progress& progress) {
-  if (!on_terminal_) return;
+bool ProgressBar::IsTime() {
   const Clock::time_point now = Clock::now();
-  if (drawn_ && now - last_ < std::chrono::milliseconds(100)) return;
-  std::string line = "\r";
-  line += ProgressLine(progress, TerminalWidth());
-  WriteError(line + "\033[K");
-  drawn_ = true;
+  if (!on_terminal_ || (drawn_ && now - last_ < std::chrono::milliseconds(100))) return false;
   last_ = now;
+  return true;
+}
+
+void ProgressBar::Show(const Progress& progress) {
+  if (!IsTime()) return;
+  WriteError("\r" + ProgressLine(progress, TerminalWidth()) + "\033[K");
+  drawn_ = true;
+}
+
+void ProgressBar::Show(const std::string& line) {
+  if (!IsTime()) return;
+  WriteError("\r" + Fitting(line, TerminalWidth()) + "\033[K");
+  drawn_ = true;
 }
 
 Interrupts::Interrupts() {

@@ -12,6 +12,11 @@ namespace fathom::cli {
 // One line of at most `width` characters: bar, percent, energy per row, speed, time left.
 std::string ProgressLine(const Progress& progress, int width);
 
+// "1:02:03" or "2:03".
+std::string TimeText(double seconds);
+// "[====      ]  40 %".
+std::string BarText(double fraction);
+
 // Draws on standard error if that is a terminal, at most ten times a second; the line is gone when
 // the bar is.
 class ProgressBar {
@@ -22,8 +27,11 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void Show(const Progress& progress);
+  void Show(const std::string& line);
+  bool on_terminal() const { return on_terminal_; }
 
  private:
+  bool IsTime();
   using Clock = std::chrono::steady_clock;
   bool on_terminal_;
   bool drawn_ = false;

@@ -26,10 +26,11 @@ class Parser {
  public:
   Parser(const std::string& source, std::string_view text) : source_(source), text_(text) {}
 
-  std::vector<TomlEntry> Parse() {
+  std::vector<TomlEntry> Parse(std::vector<TomlSection>* sections) {
     while (SkipBlank(true)) {
       if (text_[at_] == '[') {
         ReadSection();
+        if (sections != nullptr) sections->push_back({section_, line_});
       } else {
         ReadEntry();
       }
@@ -166,8 +167,9 @@ std::string TomlValue(const std::string& value) {
 
 }  // namespace
 
-std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view text) {
-  return Parser(source, text).Parse();
+std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view text,
+                                 std::vector<TomlSection>* sections) {
+  return Parser(source, text).Parse(sections);
 }
 
 std::string TomlLine(const std::string& key, const std::vector<std::string>& values) {

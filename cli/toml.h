@@ -16,8 +16,15 @@ struct TomlEntry {
   int line = 0;                     // from 1
 };
 
+struct TomlSection {
+  std::string name;
+  int line = 0;
+};
+
 // Throws Error with `source`, the line and what is wrong there, also for a key that stands twice.
-std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view text);
+// Lists the sections, those without entries too, if the caller asks for them.
+std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view text,
+                                 std::vector<TomlSection>* sections = nullptr);
 
 // 'key = value' lines. A value that is a number or a truth value stands bare, others in quotes.
 std::string TomlLine(const std::string& key, const std::vector<std::string>& values);

@@ -60,6 +60,10 @@ class BadInputs : public ProgramTest {
     folder_.Write("train.csv", TrainingTable());
     folder_.Write("empty.csv", "");
     std::filesystem::create_directory(File("folder"));
+    folder_.Write("folder/results.jsonl", "step,energy\n");
+    std::filesystem::create_directories(File("data/one"));
+    folder_.Write("data/one/data.csv", "a,y\n1,2\n3,4\n5,6\n");
+    folder_.Write("data/one/test_indices.txt", "0\n\n");
     Good(FitArguments(train_, model_));
     WriteDamagedModels(TestFolder::Read(model_));
     Model model = LoadModel(model_);

@@ -359,7 +359,8 @@ std::string LikelihoodName(const Json& test) {
   return "robust_max";
 }
 
-void ComparePrediction(const Predictor& predictor, const Json& expected, Comparison* compare) {
+void ComparePrediction(const NetworkPredictor& predictor, const Json& expected,
+                       Comparison* compare) {
   const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
   const Prediction f = predictor.Predict(x, {.latent = true});
   compare->Expect("predicted f mean", f.components[0].mean, ToMatrix(expected.at("f_mean")));
@@ -401,7 +402,8 @@ void CompareFullMoments(const Network& network, const Moments& x, const Json& ex
   CompareJoint("f", outputs.back(), expected, "f_", compare);
 }
 
-void CompareJointPrediction(const Predictor& predictor, const Json& expected, Comparison* compare) {
+void CompareJointPrediction(const NetworkPredictor& predictor, const Json& expected,
+                            Comparison* compare) {
   const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
   CompareJoint("predicted f", predictor.PredictJoint(x, true), expected, "f_", compare);
   if (expected.contains("y_mean"))
@@ -440,7 +442,7 @@ void CheckEnergy(const Json& test, Comparison* compare) {
   network.Prepare(model, {alpha, N}, {}, pool);
   if (full) {
     CompareFullMoments(network, x, expected, compare);
-    CompareJointPrediction(Predictor(model, pool), test.at("prediction"), compare);
+    CompareJointPrediction(NetworkPredictor(model, pool), test.at("prediction"), compare);
     return;
   }
   Moments below = x;
@@ -458,7 +460,7 @@ void CheckEnergy(const Json& test, Comparison* compare) {
     below = out;
   }
 
-  ComparePrediction(Predictor(model, pool), test.at("prediction"), compare);
+  ComparePrediction(NetworkPredictor(model, pool), test.at("prediction"), compare);
 }
 
 void CheckVariational(const Json& test, Comparison* compare) {

@@ -179,7 +179,7 @@ void CheckPower(const DeepGp& model, const Moments& x, const Matrix& y, const Js
     compare->Expect(what + "Lambda_n", w.Lambda(factor), ToMatrix(expected.at("Lambda_n")[n]));
     compare->Expect(what + "eta_n", w.Eta(factor), ToVector(expected.at("eta_n")[n]));
   }
-  const Predictor predictor(posterior, pool);
+  const NetworkPredictor predictor(posterior, pool);
   const Moments test = Moments::Certain(ToMatrix(expected.at("X_test")));
   const Moments f = predictor.Predict(test, {.latent = true}).components[0];
   compare->Expect(what + "f mean", f.mean, ToVector(expected.at("f_mean")));

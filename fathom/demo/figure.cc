@@ -68,6 +68,7 @@ void Merge(const PanelOptions& added, PanelOptions* options) {
        {&PanelOptions::x_range, &PanelOptions::y_range, &PanelOptions::color_range}) {
     if (added.*field) options->*field = added.*field;
   }
+  if (!added.y_ticks.empty()) options->y_ticks = added.y_ticks;
 }
 
 }  // namespace
@@ -145,6 +146,15 @@ void Figure::AddCurve(Index row, Index column, const PanelOptions& panel, Curve 
   CheckSeries(place, "x", layer.x, layer.x.size());
   CheckAscending(place, layer.x);
   CheckSeries(place, "y", layer.y, layer.x.size());
+  Add(row, column, panel, std::move(layer));
+}
+
+void Figure::AddErrorBars(Index row, Index column, const PanelOptions& panel, ErrorBars layer) {
+  const Place place{row, column, "error bars"};
+  CheckSeries(place, "x", layer.x, layer.x.size());
+  CheckSeries(place, "y", layer.y, layer.x.size());
+  CheckSeries(place, "low", layer.low, layer.x.size());
+  CheckSeries(place, "high", layer.high, layer.x.size());
   Add(row, column, panel, std::move(layer));
 }
 

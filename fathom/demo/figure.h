@@ -38,6 +38,7 @@ struct PanelOptions {
   std::string y_label = {};
   std::optional<AxisRange> x_range = {};  // by default, what the layers span
   std::optional<AxisRange> y_range = {};
+  std::vector<Tick> y_ticks = {};  // names in place of numbers beside the axis; by default, numbers
   // Panels that name the same scale share its range of colours; an unnamed scale is the panel's
   // own.
   std::string color_scale = {};
@@ -79,6 +80,15 @@ struct Curve {
   bool dashed = true;
 };
 
+// Points with a horizontal bar each, from `low` to `high`, for estimates and their errors.
+struct ErrorBars {
+  Vector x = {};
+  Vector y = {};
+  Vector low = {};
+  Vector high = {};
+  std::string label = {};
+};
+
 // The cell centres of a heat map, [rows * columns, 2], row by row: a prediction for these points,
 // reshaped to [rows, columns] in row-major order, is the heat map's `values`.
 Matrix HeatMapPoints(const AxisRange& x, const AxisRange& y, Index columns, Index rows);
@@ -92,12 +102,13 @@ class Figure {
   void AddScatter(Index row, Index column, const PanelOptions& panel, Scatter layer);
   void AddBand(Index row, Index column, const PanelOptions& panel, Band layer);
   void AddCurve(Index row, Index column, const PanelOptions& panel, Curve layer);
+  void AddErrorBars(Index row, Index column, const PanelOptions& panel, ErrorBars layer);
 
   std::string Svg() const;
   // Writes beside `path` first and renames, so that a reader never sees half a figure.
   void Save(const std::filesystem::path& path) const;
 
-  using Layer = std::variant<HeatMap, Scatter, Band, Curve>;
+  using Layer = std::variant<HeatMap, Scatter, Band, Curve, ErrorBars>;
   struct Panel {
     PanelOptions options;
     std::vector<Layer> layers;

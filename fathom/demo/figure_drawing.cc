@@ -103,6 +103,14 @@ class PanelDrawing {
     svg_.Close();
   }
 
+  void operator()(const ErrorBars& bars) {
+    for (Index i = 0; i < bars.x.size(); ++i) {
+      const double y = Y(bars.y(i));
+      DrawLine(SvgText("M", X(bars.low(i)), " ", y, "H", X(bars.high(i))), hue_, 1.8, "none");
+      svg_.Leaf("circle", {{"cx", X(bars.x(i))}, {"cy", y}, {"r", 3}, {"fill", hue_}});
+    }
+  }
+
  private:
   double X(double x) const { return width_ * (x - layout_.x.low) / layout_.x.Span(); }
   double Y(double y) const { return height_ * (layout_.y.high - y) / layout_.y.Span(); }
@@ -117,14 +125,18 @@ class PanelDrawing {
   }
   static std::string ShadeColor(int shade) { return RampColor((shade + 0.5) / kShades).Hex(); }
 
-  // Bands of a panel take the hues in turn.
+  static bool HasHue(const Figure::Layer& layer) {
+    return std::holds_alternative<Band>(layer) || std::holds_alternative<ErrorBars>(layer);
+  }
+
+  // Bands and error bars of a panel take the hues in turn.
   std::string HueOf(const Figure::Layer& layer) const {
-    std::size_t bands = 0;
+    std::size_t before = 0;
     for (const Figure::Layer& other : panel_.layers) {
       if (&other == &layer) break;
-      bands += std::holds_alternative<Band>(other);
+      before += HasHue(other);
     }
-    return CurveColor(bands).Hex();
+    return CurveColor(before).Hex();
   }
 
   // A nested viewport clips as a clipPath would, but needs no name that might clash within a page.
@@ -178,10 +190,9 @@ class PanelDrawing {
 
   // Helps to read curves; behind heat maps and clouds of points it would only disturb.
   void DrawGrid() {
-    const bool curves =
-        std::any_of(panel_.layers.begin(), panel_.layers.end(), [](const auto& layer) {
-          return std::holds_alternative<Band>(layer) || std::holds_alternative<Curve>(layer);
-        });
+    const bool curves = std::any_of(
+        panel_.layers.begin(), panel_.layers.end(),
+        [](const auto& layer) { return HasHue(layer) || std::holds_alternative<Curve>(layer); });
     if (!curves) return;
     for (const Tick& tick : layout_.x_ticks) DrawMark(X(tick.at), 0, X(tick.at), height_, kFaint);
     for (const Tick& tick : layout_.y_ticks) DrawMark(0, Y(tick.at), width_, Y(tick.at), kFaint);
@@ -269,6 +280,10 @@ class PanelDrawing {
                            {"fill", hue},
                            {"fill-opacity", 0.22}});
         DrawLine(line, hue, 1.8, "none");
+      } else if (std::holds_alternative<ErrorBars>(layer)) {
+        DrawLine(line, HueOf(layer), 1.8, "none");
+        svg_.Leaf("circle",
+                  {{"cx", entry.x + kSwatch / 2}, {"cy", y}, {"r", 3}, {"fill", HueOf(layer)}});
       } else if (const auto* curve = std::get_if<Curve>(&layer)) {
         DrawLine(line, kInk, 1.2, curve->dashed ? "5 3" : "none");
       } else if (const auto* points = std::get_if<Scatter>(&layer)) {

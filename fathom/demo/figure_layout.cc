@@ -63,6 +63,11 @@ struct Extents {
     x.Cover(layer.x);
     y.Cover(layer.y);
   }
+  void operator()(const ErrorBars& layer) {
+    x.Cover(layer.low);
+    x.Cover(layer.high);
+    y.Cover(layer.y);
+  }
 };
 
 AxisRange Padded(const AxisRange& range, double fraction) {
@@ -165,6 +170,7 @@ const std::string& LegendLabel(const Figure::Layer& layer) {
   if (const auto* scatter = std::get_if<Scatter>(&layer)) return scatter->label;
   if (const auto* band = std::get_if<Band>(&layer)) return band->label;
   if (const auto* curve = std::get_if<Curve>(&layer)) return curve->label;
+  if (const auto* bars = std::get_if<ErrorBars>(&layer)) return bars->label;
   return none;
 }
 
@@ -182,7 +188,8 @@ FigureLayout LayOut(const FigureOptions& options, const Figure::Panels& panels) 
     layout.x = panel.options.x_range.value_or(Padded(extents.x.Range(), padding));
     layout.y = panel.options.y_range.value_or(Padded(extents.y.Range(), padding));
     layout.x_ticks = HorizontalTicks(layout.x, options.panel_width);
-    layout.y_ticks = VerticalTicks(layout.y, options.panel_height);
+    layout.y_ticks = panel.options.y_ticks.empty() ? VerticalTicks(layout.y, options.panel_height)
+                                                   : panel.options.y_ticks;
     LayOutLegend(panel, options.panel_width, &layout);
     if (layout.has_colors) {
       const ScaleKey key = KeyOf(place, panel.options);

@@ -62,7 +62,7 @@ class ModelPredictor {
  private:
   Model model_;
   ThreadPool pool_;
-  Predictor predictor_;
+  NetworkPredictor predictor_;
 };
 
 // safetensors with the description of the model in its metadata. Save is all or nothing;

@@ -223,7 +223,7 @@ TEST(AepEnergy, PseudoInputsAtTheRowsPredictAsTheExactGp) {
   for (const bool sites : {false, true}) {
     const ExactGp exact(sites, &stream);
     const ThreadPool pool(1);
-    const Predictor predictor(exact.model, pool);
+    const NetworkPredictor predictor(exact.model, pool);
     const Matrix x = 1.5 * stream.NormalMatrix(10, 2);
     const Prediction prediction = predictor.Predict(Moments::Certain(x), {});
     const SparseGp& gp = exact.model.layers[0].gps[0];

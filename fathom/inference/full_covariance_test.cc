@@ -89,8 +89,8 @@ TEST(FullCovariance, IsTheDiagonalPropagationWhereNothingIsCorrelated) {
       DeepGp full = model;
       full.full_covariance = true;
       const ThreadPool pool(1);
-      const Moments expected = Predictor(model, pool).Predict(table.x, {}).components[0];
-      const Moments actual = Predictor(full, pool).Predict(table.x, {}).components[0];
+      const Moments expected = NetworkPredictor(model, pool).Predict(table.x, {}).components[0];
+      const Moments actual = NetworkPredictor(full, pool).Predict(table.x, {}).components[0];
       EXPECT_LT((actual.mean - expected.mean).cwiseAbs().maxCoeff(), 1e-9);
       EXPECT_LT((actual.var - expected.var).cwiseAbs().maxCoeff(), 1e-9);
     }

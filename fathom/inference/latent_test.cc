@@ -27,7 +27,7 @@ TEST(LatentFunctions, LastLayerIsTheLatentPrediction) {
     ASSERT_EQ(layers.size(), 3U);
     EXPECT_EQ(layers[0].cols(), 2);
     EXPECT_EQ(layers[1].cols(), 3);
-    const Prediction prediction = Predictor(model, pool).Predict(x, {.latent = true});
+    const Prediction prediction = NetworkPredictor(model, pool).Predict(x, {.latent = true});
     EXPECT_EQ(layers[2].mean, prediction.components[0].mean);
     EXPECT_EQ(layers[2].var, prediction.components[0].var);
   }

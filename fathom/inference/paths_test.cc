@@ -65,7 +65,7 @@ TEST(Paths, MixtureOfManyPathsHasTheExactMoments) {
   DeepGp model = RandomModel({.hidden = {2}}, &stream);
   const Moments x = Moments::Certain(stream.NormalMatrix(3, 2));
   const ThreadPool pool(1);
-  const Predictor predictor(model, pool);
+  const NetworkPredictor predictor(model, pool);
   const Prediction exact = predictor.Predict(x, {});
   const Index S = 20000;
   const Prediction mixture = predictor.Predict(x, {.samples = S});
@@ -124,7 +124,7 @@ TEST(Paths, PointsGiveTheSameMixtureToEveryRow) {
       RandomModel({.hidden = {2, 1}, .outputs = 2, .propagation = Propagation::kPoints}, &stream);
   const Moments x = Moments::Certain(stream.NormalMatrix(40, 2));
   const ThreadPool pool(2);
-  const Predictor predictor(model, pool);
+  const NetworkPredictor predictor(model, pool);
   const Prediction whole = predictor.Predict(x, {});
   ASSERT_EQ(whole.size(), model.points.rows());
   EXPECT_NEAR(whole.weights.sum(), 1, 1e-14);

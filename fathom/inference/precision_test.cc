@@ -65,9 +65,9 @@ TEST_P(MixedPrecision, EnergyAndGradientAreThoseOfDouble) {
 TEST_P(MixedPrecision, PredictionsAreThoseOfDouble) {
   const Problem problem(GetParam());
   const ThreadPool pool(1);
-  const Moments exact = Predictor(problem.model, pool).Predict(problem.x, {}).components[0];
+  const Moments exact = NetworkPredictor(problem.model, pool).Predict(problem.x, {}).components[0];
   const Moments mixed =
-      Predictor(problem.model, pool, Precision::kMixed).Predict(problem.x, {}).components[0];
+      NetworkPredictor(problem.model, pool, Precision::kMixed).Predict(problem.x, {}).components[0];
   EXPECT_LE((mixed.mean - exact.mean).cwiseAbs().maxCoeff(), 1e-3);
   EXPECT_LE((mixed.var - exact.var).cwiseAbs().maxCoeff(), 1e-3);
   EXPECT_NE(mixed.var, exact.var);

@@ -45,13 +45,13 @@ void StorePaths(const Moments& tile, Index begin, std::vector<Moments>* componen
 
 }  // namespace
 
-Predictor::Predictor(DeepGp model, const ThreadPool& pool, Precision precision)
+NetworkPredictor::NetworkPredictor(DeepGp model, const ThreadPool& pool, Precision precision)
     : model_(std::move(model)), pool_(pool), precision_(precision) {
   network_.Prepare(model_, Cavity::Posterior(), {.backward = false, .precision = precision_},
                    pool_);
 }
 
-const Network& Predictor::NetworkFor(const Moments& x) const {
+const Network& NetworkPredictor::NetworkFor(const Moments& x) const {
   if ((x.var.array() == 0).all()) return network_;
   std::call_once(uncertain_once_, [this] {
     uncertain_network_.Prepare(model_, Cavity::Posterior(),
@@ -61,7 +61,7 @@ const Network& Predictor::NetworkFor(const Moments& x) const {
   return uncertain_network_;
 }
 
-PathSource Predictor::PathsFor(const PredictOptions& options) const {
+PathSource NetworkPredictor::PathsFor(const PredictOptions& options) const {
   constexpr Index kPaths = 100;
   if (model_.num_layers() == 1) return {};  // nothing to sample
   Index samples = options.samples;
@@ -70,7 +70,7 @@ PathSource Predictor::PathsFor(const PredictOptions& options) const {
   return {.samples = samples, .seed = options.seed};
 }
 
-Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) const {
+Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& options) const {
   Require(options.samples >= 0, "samples", "at least 0", options.samples);
   if (x.cols() != model_.input_dim()) {
     ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
@@ -128,7 +128,7 @@ Prediction Predictor::Predict(const Moments& x, const PredictOptions& options) c
   return out;
 }
 
-FullMoments Predictor::PredictJoint(const Moments& x, bool latent) const {
+FullMoments NetworkPredictor::PredictJoint(const Moments& x, bool latent) const {
   FullLayers full;
   full.Prepare(NetworkFor(x), (x.var.array() != 0).any());
   FullMoments out;
@@ -153,7 +153,7 @@ FullMoments Predictor::PredictJoint(const Moments& x, bool latent) const {
   return out;
 }
 
-Matrix Predictor::ClassProbabilities(const Moments& x, PredictOptions options) const {
+Matrix NetworkPredictor::ClassProbabilities(const Moments& x, PredictOptions options) const {
   options.latent = true;
   const Prediction f = Predict(x, options);
   const Index classes = model_.likelihood->NumClasses(model_.outputs());

@@ -25,10 +25,10 @@ struct PredictOptions {
                            // continue each other
 };
 
-class Predictor {
+class NetworkPredictor {
  public:
   // Conditions the model once, O(M^3). Keeps a reference to the pool.
-  Predictor(DeepGp model, const ThreadPool& pool, Precision precision = Precision::kDouble);
+  NetworkPredictor(DeepGp model, const ThreadPool& pool, Precision precision = Precision::kDouble);
 
   const DeepGp& model() const { return model_; }
   Prediction Predict(const Moments& x, const PredictOptions& options) const;

@@ -29,7 +29,8 @@ TEST(Predict, ARowHasTheSameBitsWhereverItStands) {
   RandomStream stream(1);
   const ThreadPool pool(2);
   for (const bool skip : {false, true}) {
-    const Predictor predictor(RandomModel({.hidden = {3, 2}, .M = 9, .skip = skip}, &stream), pool);
+    const NetworkPredictor predictor(RandomModel({.hidden = {3, 2}, .M = 9, .skip = skip}, &stream),
+                                     pool);
     Moments x = Moments::Certain(stream.NormalMatrix(53, 2));
     AddInputVariance(&stream, &x);
     for (const Index samples : {0, 4}) {
@@ -58,8 +59,8 @@ TEST(Predict, ThreadsAndRepetitionDoNotChangeABit) {
   const Moments x = Moments::Certain(stream.NormalMatrix(70, 2));
   const ThreadPool one(1);
   const ThreadPool three(3);
-  const Predictor alone(model, one);
-  const Predictor together(model, three);
+  const NetworkPredictor alone(model, one);
+  const NetworkPredictor together(model, three);
   for (const Index samples : {0, 3}) {
     PredictOptions options;
     options.samples = samples;
@@ -72,7 +73,7 @@ TEST(Predict, ThreadsAndRepetitionDoNotChangeABit) {
 TEST(Predict, SeedMovesTheSamplesOnly) {
   RandomStream stream(3);
   const ThreadPool pool(1);
-  const Predictor predictor(RandomModel({.hidden = {2}}, &stream), pool);
+  const NetworkPredictor predictor(RandomModel({.hidden = {2}}, &stream), pool);
   const Moments x = Moments::Certain(stream.NormalMatrix(3, 2));
   EXPECT_NE(predictor.Predict(x, {.samples = 5, .seed = 1}).Mean(),
             predictor.Predict(x, {.samples = 5, .seed = 2}).Mean());
@@ -88,7 +89,7 @@ TEST(Predict, SamplesOfANearlyLinearModelHaveTheMatchedMoments) {
   model.layers[1].gps[0].theta[0] = 900;
   model.layers[1].gps[0].Z *= 8;
   const ThreadPool pool(2);
-  const Predictor predictor(model, pool);
+  const NetworkPredictor predictor(model, pool);
   Moments x = Moments::Certain(stream.NormalMatrix(4, 2));
   const Prediction matched = predictor.Predict(x, {});
   const Prediction sampled = predictor.Predict(x, {.samples = 20000});
@@ -103,7 +104,7 @@ TEST(Predict, SamplesOfANearlyLinearModelHaveTheMatchedMoments) {
 TEST(Predict, SamplesOfTwoLayersHaveTheMatchedMoments) {
   RandomStream stream(5);
   const ThreadPool pool(2);
-  const Predictor predictor(RandomModel({.hidden = {2}}, &stream), pool);
+  const NetworkPredictor predictor(RandomModel({.hidden = {2}}, &stream), pool);
   const Moments x = Moments::Certain(stream.NormalMatrix(3, 2));
   const Prediction matched = predictor.Predict(x, {});
   const Prediction sampled = predictor.Predict(x, {.samples = 20000});
@@ -134,7 +135,7 @@ TEST(Predict, LayersHandOnMomentsNoiseAndSkippedInputs) {
       Moments x = Moments::Certain(stream.NormalMatrix(9, 2));
       AddInputVariance(&stream, &x);
       Moments hidden =
-          Predictor(LayerAlone(model, 0), pool).Predict(x, {.latent = true}).components[0];
+          NetworkPredictor(LayerAlone(model, 0), pool).Predict(x, {.latent = true}).components[0];
       hidden.var.rowwise() += model.layers[0].noise_variance.transpose();
       if (skip) {
         Moments joint(9, 4);
@@ -143,8 +144,8 @@ TEST(Predict, LayersHandOnMomentsNoiseAndSkippedInputs) {
         hidden = joint;
       }
       const Prediction expected =
-          Predictor(LayerAlone(model, 1), pool).Predict(hidden, {.latent = true});
-      const Prediction got = Predictor(model, pool).Predict(x, {.latent = true});
+          NetworkPredictor(LayerAlone(model, 1), pool).Predict(hidden, {.latent = true});
+      const Prediction got = NetworkPredictor(model, pool).Predict(x, {.latent = true});
       EXPECT_LT((got.Mean() - expected.Mean()).cwiseAbs().maxCoeff(), 1e-13);
       EXPECT_LT((got.Variance() - expected.Variance()).cwiseAbs().maxCoeff(), 1e-13);
     }
@@ -154,7 +155,7 @@ TEST(Predict, LayersHandOnMomentsNoiseAndSkippedInputs) {
 TEST(Predict, OneLayerHasNothingToSample) {
   RandomStream stream(6);
   const ThreadPool pool(1);
-  const Predictor predictor(RandomModel({}, &stream), pool);
+  const NetworkPredictor predictor(RandomModel({}, &stream), pool);
   const Moments x = Moments::Certain(stream.NormalMatrix(5, 2));
   ExpectSameBits(predictor.Predict(x, {.samples = 7}), predictor.Predict(x, {}));
 }
@@ -163,7 +164,7 @@ TEST(Predict, LatentIsWithoutTheNoise) {
   RandomStream stream(7);
   const ThreadPool pool(1);
   const DeepGp model = RandomModel({.hidden = {2}, .outputs = 2}, &stream);
-  const Predictor predictor(model, pool);
+  const NetworkPredictor predictor(model, pool);
   const Moments x = Moments::Certain(stream.NormalMatrix(20, 2));
   for (const Index samples : {0, 3}) {
     const Prediction f = predictor.Predict(x, {.latent = true, .samples = samples});
@@ -181,7 +182,7 @@ TEST(Predict, LatentIsWithoutTheNoise) {
 TEST(Predict, LogDensityIsThatOfTheGaussian) {
   RandomStream stream(8);
   const ThreadPool pool(1);
-  const Predictor predictor(RandomModel({.hidden = {2}, .outputs = 2}, &stream), pool);
+  const NetworkPredictor predictor(RandomModel({.hidden = {2}, .outputs = 2}, &stream), pool);
   const Prediction prediction = predictor.Predict(Moments::Certain(stream.NormalMatrix(3, 2)), {});
   const Eigen::RowVectorXd y{{0.3, -0.8}};
   for (Index n = 0; n < 3; ++n) {
@@ -210,7 +211,7 @@ DeepGp SlopeModel() {
 
 TEST(Predict, NoisyInputsWidenThePrediction) {
   const ThreadPool pool(1);
-  const Predictor predictor(SlopeModel(), pool);
+  const NetworkPredictor predictor(SlopeModel(), pool);
   Moments x = Moments::Certain(Matrix::Constant(4, 1, 0.5));
   x.var << 0, 0.01, 0.1, 1;
   const Prediction prediction = predictor.Predict(x, {.latent = true});
@@ -223,7 +224,7 @@ TEST(Predict, NoisyInputsWidenThePrediction) {
 
 TEST(Predict, NoiseInOneRowDoesNotTouchTheOthers) {
   const ThreadPool pool(1);
-  const Predictor predictor(SlopeModel(), pool);
+  const NetworkPredictor predictor(SlopeModel(), pool);
   Moments x = Moments::Certain(Matrix::Constant(3, 1, 0.5));
   const Prediction before = predictor.Predict(x, {});
   x.var(1, 0) = 1;
@@ -239,7 +240,7 @@ TEST(Predict, AnyNumberOfThreadsMayAskAtOnce) {
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
   for (const int size : {1, 2}) {
     const ThreadPool pool(size);
-    const Predictor predictor(model, pool);
+    const NetworkPredictor predictor(model, pool);
     const Prediction expected = predictor.Predict(x, {});
     std::atomic<int> same = 0;
     std::vector<std::thread> threads;
@@ -261,7 +262,7 @@ TEST(Predict, AnyNumberOfThreadsMayAskAtOnce) {
 TEST(Predict, NoRowsAndWrongColumns) {
   RandomStream stream(11);
   const ThreadPool pool(1);
-  const Predictor predictor(RandomModel({.hidden = {2}}, &stream), pool);
+  const NetworkPredictor predictor(RandomModel({.hidden = {2}}, &stream), pool);
   EXPECT_EQ(predictor.Predict(Moments::Certain(Matrix(0, 2)), {}).rows(), 0);
   EXPECT_THROW(predictor.Predict(Moments::Certain(Matrix::Zero(2, 3)), {}), Error);
   EXPECT_THROW(predictor.Predict(Moments::Certain(Matrix::Zero(2, 2)), {.samples = -1}), Error);

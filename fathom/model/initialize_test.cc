@@ -222,7 +222,7 @@ TEST(Initialize, HiddenUnitsBeginAsPrincipalComponents) {
     bottom.layers[0].noise_variance.resize(0);
     bottom.likelihood_parameters = Vector::Constant(2, 0.1);
     const Prediction prediction =
-        Predictor(bottom, pool).Predict(Moments::Certain(values), {.latent = true});
+        NetworkPredictor(bottom, pool).Predict(Moments::Certain(values), {.latent = true});
     const Matrix scores = values * PrincipalLoadings(values, 2, 1);
     const double error = (prediction.Mean() - scores).squaredNorm() / scores.squaredNorm();
     EXPECT_LT(error, linear ? 1e-12 : 0.05);

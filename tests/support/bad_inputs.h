@@ -522,9 +522,83 @@ inline BadInputSection BadOutputs() {
             Stdout::kClosed}}};
 }
 
+inline BadInputSection BadStudies() {
+  const std::string bench = "bench bad.csv --data folder --out new";
+  const std::string one = "datasets = [\"one\"]\n";
+  return {
+      "Studies and their results",
+      "What `fathom bench` and `fathom tables` cannot take. All is checked before the first unit "
+      "runs.",
+      {{"a study that is not there",
+        "",
+        "bench ucii --data folder --out new",
+        {"'ucii'", "did you mean 'uci'?", "'quick'", "name a file"}},
+       {"no data", "", "bench uci --out new", {"--data", "'boston'"}},
+       {"a data folder that is not there",
+        "",
+        "bench uci --data nowhere --out new",
+        {"nowhere", "no such folder"}},
+       {"a dataset that is not there",
+        "",
+        "bench uci --data folder --out new",
+        {"folder", "'boston'", "data.csv", "test_indices.txt"}},
+       {"a dataset that one must bring",
+        "",
+        "bench year --data folder --out new",
+        {"'year'", "docs/experiments.md"}},
+       {"a dataset that the study has not",
+        "",
+        "bench uci --data folder --out new --datasets bostn",
+        {"'bostn'", "did you mean 'boston'?"}},
+       {"a method that the study has not",
+        "",
+        "bench uci --data folder --out new --methods dpg",
+        {"'dpg'", "it has 'dgp'"}},
+       {"splits that are no numbers",
+        "",
+        "bench uci --data folder --out new --splits first",
+        {"--splits", "'first'", "0-4"}},
+       {"a study without datasets", "[gp]\n", bench, {"bad.csv", "datasets ="}},
+       {"a study without methods", one, bench, {"bad.csv", "no method", "[gp]"}},
+       {"a key that a study has not",
+        "dataset = \"one\"\n[gp]\n",
+        bench,
+        {"bad.csv", "line 1", "'dataset'", "did you mean 'datasets'?"}},
+       {"an option that a method has not",
+        one + "[gp]\nstpes = 3\n",
+        bench,
+        {"bad.csv", "line 2", "'gp'", "'stpes'", "did you mean 'steps'?"}},
+       {"a value that an option cannot have",
+        one + "[gp]\nalpha = 7\n",
+        bench,
+        {"bad.csv", "line 2", "'gp'", "alpha", "7"}},
+       {"a kind of method that is not known",
+        one + "[gp]\nmethod = \"deep_gb\"\n",
+        bench,
+        {"bad.csv", "line 2", "'deep_gb'", "did you mean 'deep_gp'?"}},
+       {"two methods with one name", one + "[gp]\n[gp]\n", bench, {"bad.csv", "line 3", "'gp'"}},
+       {"a method on a dataset that the study has not",
+        one + "[gp]\ndatasets = [\"two\"]\n",
+        bench,
+        {"bad.csv", "line 3", "'two'"}},
+       {"a split of no rows",
+        one + "[gp]\n",
+        "bench bad.csv --data data --out new",
+        {"data/one/test_indices.txt", "line 2", "no row to test on"}},
+       {"results that are something else",
+        "datasets = [\"mountain_car\"]\n[gp]\n",
+        "bench bad.csv --out folder",
+        {"folder/results.jsonl", "line 1", "no result", "another folder"}},
+       {"tables of no results", "", "tables data", {"data", "no results", "fathom bench"}},
+       {"tables of something else",
+        "",
+        "tables folder",
+        {"folder/results.jsonl", "line 1", "no result"}}}};
+}
+
 inline std::vector<BadInputSection> ListBadInputs() {
-  return {BadFiles(),        BadCells(),   BadColumns(), TakenWithANote(),
-          BadRowsForModel(), BadOptions(), BadModels(),  BadOutputs()};
+  return {BadFiles(),   BadCells(),  BadColumns(), TakenWithANote(), BadRowsForModel(),
+          BadOptions(), BadModels(), BadOutputs(), BadStudies()};
 }
 
 }  // namespace fathom

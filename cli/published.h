@@ -1,0 +1,26 @@
+// What others have published, from the files of experiments/published that the program brings along.
+#ifndef FATHOM_CLI_PUBLISHED_H_
+#define FATHOM_CLI_PUBLISHED_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fathom/experiment/score_table.h"
+
+namespace fathom::cli {
+
+std::vector<PublishedMethod> LoadPublished();
+
+// A section for each method, with the keys
+//   source    where it is printed
+//   splits    "same" as ours, or "other"
+//   error     "se" or "sd": what the errors are
+//   datasets  a list
+//   SCORE and SCORE_error, for any score: lists of as many numbers, nan where there is none
+// Throws Error with the line.
+std::vector<PublishedMethod> ParsePublished(const std::string& source, std::string_view text);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_CLI_PUBLISHED_H_

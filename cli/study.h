@@ -1,0 +1,44 @@
+// Studies: which methods run on which splits of which datasets, described by a file.
+#ifndef FATHOM_CLI_STUDY_H_
+#define FATHOM_CLI_STUDY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fathom/experiment/data_folder.h"
+#include "fathom/experiment/predictor.h"
+
+namespace fathom::cli {
+
+struct StudyMethod {
+  std::string name;
+  std::shared_ptr<const Method> method = nullptr;
+  std::vector<std::string> datasets = {};  // on which it runs
+  std::vector<Index> splits = {};          // empty: all that a dataset has
+};
+
+struct Study {
+  std::string name;
+  std::vector<std::string> datasets;
+  std::vector<StudyMethod> methods;
+  DataFolderOptions data;
+  double budget = 0;   // seconds of CPU for each unit; 0: no limit
+  std::string source;  // where the data come from, for whoever has not got them
+};
+
+// `study` is the name of one that the program brings along, or a file. Throws Error with file, line
+// and cure.
+Study LoadStudy(const std::string& study);
+
+// "0-4,7" as {0, 1, 2, 3, 4, 7}. Error names the option.
+std::vector<Index> ParseSplitNumbers(const std::string& option, const std::string& text);
+
+// Leaves only the datasets, methods and splits that are named; an empty list leaves all. Throws Error
+// for a name that the study has not.
+void Narrow(const std::vector<std::string>& datasets, const std::vector<std::string>& methods,
+            const std::vector<Index>& splits, Study* study);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_CLI_STUDY_H_

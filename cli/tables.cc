@@ -1,0 +1,115 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/common.h"
+#include "cli/published.h"
+#include "fathom/base/error.h"
+#include "fathom/data/atomic_file.h"
+#include "fathom/data/text.h"
+#include "fathom/experiment/rank_diagram.h"
+#include "fathom/experiment/results_file.h"
+#include "fathom/experiment/table_text.h"
+
+namespace fathom::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* kExample =
+    "Examples:\n"
+    "  fathom tables results/uci\n"
+    "  fathom tables results/uci results/uci_grid --out pictures             both side by side\n\n"
+    "Reads DIR/results.jsonl, which 'fathom bench' writes, and prints tables of each score in "
+    "Markdown: mean and\nstandard error over splits, average ranks with Friedman's and Nemenyi's "
+    "tests, what others have published, worst\nsplits, coverage, time and failures. Writes them "
+    "to OUT/tables.md, each table to OUT/SCORE.csv, and to\nOUT/SCORE.svg and OUT/SCORE_ranks.svg "
+    "a "
+    "figure with error bars and a critical-difference diagram.";
+
+const ScoreKind kKinds[] = {{"log_likelihood", "Mean test log likelihood", true},
+                            {"rmse", "Test RMSE", false},
+                            {"accuracy", "Test accuracy", true}};
+
+struct TablesOptions {
+  std::vector<std::string> folders;
+  std::string out;
+  bool only_ours = false;
+};
+
+std::vector<Json> ReadAll(const std::vector<std::string>& folders) {
+  std::vector<Json> results;
+  std::set<UnitKey> keys;
+  for (const std::string& folder : folders) {
+    const std::vector<Json> lines = ReadResults(folder);
+    if (lines.empty())
+      ThrowError(folder, ": holds no results; run 'fathom bench STUDY --out ", folder, "' first");
+    for (const Json& line : lines) {
+      if (!keys.insert(KeyOf(line)).second)
+        ThrowError(folder, ": has results of method ", Quoted(line["method"].get<std::string>()),
+                   " that another folder has too; name only one of them");
+      results.push_back(line);
+    }
+  }
+  return results;
+}
+
+void WriteText(const fs::path& path, const std::string& text) {
+  const std::string_view whole = text;
+  WriteFileAtomically(path.string(), {&whole, 1});
+}
+
+bool HasScore(const std::vector<Json>& results, const std::string& key) {
+  return std::any_of(results.begin(), results.end(), [&](const Json& line) {
+    return line.contains("scores") && line["scores"].contains(key);
+  });
+}
+
+int RunTables(const TablesOptions& options) {
+  const std::vector<Json> results = ReadAll(options.folders);
+  const fs::path out = options.out.empty() ? options.folders.front() : options.out;
+  std::error_code problem;
+  fs::create_directories(out, problem);
+  if (problem) ThrowError(out.string(), ": cannot make the folder: ", problem.message());
+  const std::vector<PublishedMethod> published =
+      options.only_ours ? std::vector<PublishedMethod>() : LoadPublished();
+  std::string text;
+  for (const ScoreKind& kind : kKinds) {
+    if (!HasScore(results, kind.key)) continue;
+    const ScoreTable table = MakeScoreTable(results, published, kind);
+    text += "## " + kind.title + "\n\n" + MarkdownTable(table) + "\n";
+    WriteText(out / (kind.key + ".csv"), CsvTable(table));
+    WriteText(out / (kind.key + ".svg"), ScoreFigure(table));
+    if (const std::optional<TableRanks> ranks = RankTable(table))
+      WriteText(out / (kind.key + "_ranks.svg"), RankDiagram(table, *ranks));
+  }
+  text +=
+      "## Worst splits, coverage and cost\n\nMeans over splits; CPU and memory of one unit on "
+      "one core.\n\n" +
+      MarkdownDetails(results);
+  const std::string failures = MarkdownFailures(results);
+  if (!failures.empty()) text += "\n## Failures\n\n" + failures;
+  WriteText(out / "tables.md", text);
+  WriteOut(text);
+  return kGood;
+}
+
+}  // namespace
+
+Command AddTables(CLI::App* program) {
+  CLI::App* app =
+      program->add_subcommand("tables", "Make tables and figures of the results of studies");
+  app->footer(kExample);
+  const auto options = std::make_shared<TablesOptions>();
+  app->add_option("DIR", options->folders, "Folder that 'fathom bench' has written to")
+      ->required()
+      ->type_name("");
+  app->add_option("--out", options->out, "Folder for the files; by default the first DIR")
+      ->type_name("DIR");
+  app->add_flag("--only-ours", options->only_ours, "Leave out what others have published");
+  return {app, [options] { return RunTables(*options); }};
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,30 @@
+// Tables of scores as Markdown for people and as CSV for programs.
+#ifndef FATHOM_EXPERIMENT_TABLE_TEXT_H_
+#define FATHOM_EXPERIMENT_TABLE_TEXT_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "fathom/experiment/score_table.h"
+
+namespace fathom {
+
+// "-2.402 ± 0.031": so many digits as the error has reason for.
+std::string EstimateText(double mean, double error);
+
+// Datasets down, methods across, mean ± standard error; the best of each row is bold. Then the mean
+// ranks, what the marks mean, and Friedman's and Nemenyi's tests.
+std::string MarkdownTable(const ScoreTable& table);
+// One line per dataset and method.
+std::string CsvTable(const ScoreTable& table);
+
+// What the means hide, for the methods of a study: the worst split, coverage of the intervals, time
+// and memory. A worst split more than 1 nat below the median is bold.
+std::string MarkdownDetails(const std::vector<nlohmann::ordered_json>& results);
+// All failures with their reasons; empty if there are none.
+std::string MarkdownFailures(const std::vector<nlohmann::ordered_json>& results);
+
+}  // namespace fathom
+
+#endif  // FATHOM_EXPERIMENT_TABLE_TEXT_H_

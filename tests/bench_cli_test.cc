@@ -1,0 +1,200 @@
+// 'fathom bench', run, killed and started again as users do.
+#include <poll.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "fathom/experiment/results_file.h"
+#include "tests/support/program.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kStudy =
+    "datasets = [\"one\", \"two\"]\n"
+    "[gp]\nhidden = 0\ninducing = 8\nsteps = 40\n"
+    "[dgp]\nhidden = 1\ninducing = 8\nsteps = 40\nsplits = \"0-1\"\n";
+constexpr std::size_t kUnits = 10;
+
+class Bench : public ProgramTest {
+ protected:
+  void SetUp() override {
+    AddDataset("one", Csv(60, 3));
+    AddDataset("two", Csv(50, 4));
+    folder_.Write("study.toml", kStudy);
+  }
+  void AddDataset(const std::string& name, const std::string& table,
+                  const std::string& splits = "0 5 7\n1 2 3 4\n10 20 30\n") const {
+    std::filesystem::create_directories(File("data/" + name));
+    folder_.Write("data/" + name + "/data.csv", table);
+    folder_.Write("data/" + name + "/test_indices.txt", splits);
+  }
+  Arguments BenchArguments(const std::string& out, const Arguments& more = {}) const {
+    return Join(
+        {"bench", File("study.toml"), "--data", File("data"), "--out", File(out), "--threads", "2"},
+        more);
+  }
+  std::vector<Json> Lines(const std::string& out) const { return ReadResults(File(out)); }
+  std::size_t CountIn(const std::string& out) const {
+    return CountLines(TestFolder::Read(File(out) + "/results.jsonl"));
+  }
+  // Starts the program, its words unheard.
+  pid_t StartQuietly(const Arguments& arguments) const {
+    const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const pid_t child = Start(arguments, {.out = out, .err = out});
+    ::close(out);
+    return child;
+  }
+  // Gives the signal once so many lines are there.
+  int Interrupt(const Arguments& arguments, const std::string& out, std::size_t lines,
+                int signal) const {
+    const pid_t child = StartQuietly(arguments);
+    while (!std::filesystem::exists(File(out) + "/results.jsonl") || CountIn(out) < lines)
+      ::poll(nullptr, 0, 1);
+    ::kill(child, signal);
+    return ExitCode(child);
+  }
+  static std::map<UnitKey, Json> Scores(const std::vector<Json>& lines) {
+    std::map<UnitKey, Json> scores;
+    for (const Json& line : lines) scores[KeyOf(line)] = line["scores"];
+    return scores;
+  }
+};
+
+TEST_F(Bench, EveryUnitHasALineWithAllThatWasPromised) {
+  const std::string said = Good(BenchArguments("out"));
+  EXPECT_EQ(CountLines(said), kUnits + 1) << said;
+  EXPECT_NE(said.find("study: 10 of 10 units are done, 0 failed"), std::string::npos) << said;
+  const std::vector<Json> lines = Lines("out");
+  ASSERT_EQ(lines.size(), kUnits);
+  for (const Json& line : lines) {
+    EXPECT_EQ(line["study"], "study");
+    for (const char* score : {"log_likelihood", "rmse", "crps", "coverage_50", "coverage_95"})
+      EXPECT_TRUE(line["scores"][score].is_number()) << score;
+    EXPECT_EQ(line["settings"]["optimizer"]["steps"], 40);
+    EXPECT_EQ(line["seed"], 1);
+    for (const char* cost : {"cpu_seconds", "wall_seconds", "peak_memory"})
+      EXPECT_GT(line[cost], 0) << cost;
+    EXPECT_LT(line["peak_memory"], 4e9);
+    for (const char* text : {"commit", "machine", "date"})
+      EXPECT_FALSE(line[text].get<std::string>().empty()) << text;
+    EXPECT_EQ(line["train_rows"].get<int>() + line["test_rows"].get<int>(),
+              line["dataset"] == "one" ? 60 : 50);
+  }
+  // Started again there is nothing to do.
+  EXPECT_EQ(CountLines(Good(BenchArguments("out"))), 1U);
+  EXPECT_EQ(Lines("out"), lines);
+  // One unit at a time gives the same scores, and so does 'fit' on the train rows.
+  Good(BenchArguments("alone", {"--threads", "1"}));
+  EXPECT_EQ(Scores(Lines("alone")), Scores(lines));
+  const std::string table = Csv(60, 3);
+  std::istringstream rows(table);
+  std::string train, test;
+  std::string row;
+  for (int n = -1; std::getline(rows, row); ++n) {
+    if (n < 0 || (n != 0 && n != 5 && n != 7)) train += row + "\n";
+    if (n < 0 || n == 0 || n == 5 || n == 7) test += row + "\n";
+  }
+  folder_.Write("train.csv", train);
+  folder_.Write("test.csv", test);
+  Good({"fit", train_, "--target", "y", "-o", model_, "--hidden", "0", "--inducing", "8", "--steps",
+        "40"});
+  const Json scores = Json::parse(Good({"evaluate", model_, test_, "--json"}));
+  EXPECT_EQ(scores["rmse"], Scores(lines)[UnitKey("one", 0, "gp")]["rmse"]);
+}
+
+TEST_F(Bench, OnlyWhatIsAskedForRuns) {
+  Good(BenchArguments("out", {"--datasets", "two", "--methods", "gp", "--splits", "1-2"}));
+  std::set<UnitKey> keys;
+  for (const Json& line : Lines("out")) keys.insert(KeyOf(line));
+  EXPECT_EQ(keys, (std::set<UnitKey>{{"two", 1, "gp"}, {"two", 2, "gp"}}));
+  Bad(BenchArguments("out", {"--splits", "2", "--methods", "dgp"}), "nothing is left");
+  Good(BenchArguments("out"));
+  EXPECT_EQ(Lines("out").size(), kUnits);
+}
+
+TEST_F(Bench, KilledAtAnyMomentItGoesOnAndRunsNothingTwice) {
+  Good(BenchArguments("whole"));
+  const std::map<UnitKey, Json> scores = Scores(Lines("whole"));
+  for (const std::size_t lines : {0U, 1U, 2U, 3U, 5U, 8U, 9U}) {
+    EXPECT_EQ(Interrupt(BenchArguments("cut"), "cut", lines, SIGKILL), 1000 + SIGKILL);
+    const std::size_t kept = Lines("cut").size();
+    EXPECT_GE(kept, lines);
+    // The cut-off line of a write that did not end.
+    std::ofstream(File("cut/results.jsonl"), std::ios::app) << R"({"dataset":"one","spl)";
+    EXPECT_EQ(Lines("cut").size(), kept);
+  }
+  Good(BenchArguments("cut"));
+  EXPECT_EQ(Lines("cut").size(), kUnits);  // ReadResults refuses a unit that stands there twice
+  EXPECT_EQ(Scores(Lines("cut")), scores);
+}
+
+TEST_F(Bench, CtrlCFinishesWhatRunsAndSaysHowToGoOn) {
+  EXPECT_EQ(Interrupt(BenchArguments("out"), "out", 1, SIGINT), 130);
+  const std::string printed = TestFolder::Read(File("printed"));
+  EXPECT_NE(printed.find("the same command goes on"), std::string::npos) << printed;
+  EXPECT_GE(Lines("out").size(), 1U);
+  EXPECT_EQ(TestFolder::Read(File("out/results.jsonl")).back(), '\n');
+  Good(BenchArguments("out"));
+  EXPECT_EQ(Lines("out").size(), kUnits);
+}
+
+TEST_F(Bench, TwoAtOnceDoNotMix) {
+  folder_.Write("study.toml", "datasets = [\"one\"]\n[gp]\nsteps = 100000000\npatience = 0\n");
+  const pid_t first = StartQuietly(BenchArguments("out"));
+  while (!std::filesystem::exists(File("out/results.jsonl"))) ::poll(nullptr, 0, 1);
+  Bad(BenchArguments("out"), "another 'fathom bench'");
+  ::kill(first, SIGKILL);
+  EXPECT_EQ(ExitCode(first), 1000 + SIGKILL);
+  // Its units end with it, and with them goes the lock.
+  folder_.Write("study.toml", kStudy);
+  Good(BenchArguments("out"));
+}
+
+TEST_F(Bench, FailuresAreRecordedToldAndTriedAgain) {
+  AddDataset("flat", "a,y\n1,1\n1,2\n1,3\n2,4\n", "3\n2 1\n");  // split 0 trains on one input value
+  folder_.Write("study.toml",
+                "datasets = [\"flat\"]\nbudget = \"1s\"\n"
+                "[gp]\nhidden = 0\nsteps = 5\n"
+                "[endless]\nsplits = 1\nsteps = 100000000\npatience = 0\n");
+  const Outcome outcome = ProgramTest::Run(BenchArguments("out"));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_NE(outcome.out.find("1 of 3 units are done, 2 failed"), std::string::npos) << outcome.out;
+  std::map<UnitKey, std::string> failures;
+  for (const Json& line : Lines("out")) {
+    if (IsFailure(line)) failures[KeyOf(line)] = line["failure"];
+  }
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_NE(failures[UnitKey("flat", 0, "gp")].find("no two different values"), std::string::npos);
+  EXPECT_EQ(failures[UnitKey("flat", 1, "endless")], "out of its budget of 1 s of CPU");
+  // They stay failures until somebody asks.
+  EXPECT_EQ(CountLines(ProgramTest::Run(BenchArguments("out")).out), 1U);
+  AddDataset("flat", "a,y\n1,1\n3,2\n1,3\n2,4\n", "3\n2 1\n");
+  const Outcome again =
+      ProgramTest::Run(BenchArguments("out", {"--retry-failed", "--methods", "gp"}));
+  EXPECT_EQ(again.code, 0) << again.out;
+  EXPECT_EQ(CountLines(again.out), 2U) << again.out;
+  EXPECT_EQ(Lines("out").size(), 3U);
+}
+
+TEST_F(Bench, ResultsOfOtherSettingsAreNotMixedUnasked) {
+  Good(BenchArguments("out", {"--methods", "gp"}));
+  const std::vector<Json> before = Lines("out");
+  std::string study = kStudy;
+  study.replace(study.find("steps = 40"), 10, "steps = 41");
+  folder_.Write("study.toml", study);
+  Bad(BenchArguments("out"), "'optimizer/steps'");
+  Good(BenchArguments("out", {"--if-changed", "keep", "--methods", "gp"}));
+  EXPECT_EQ(Lines("out"), before);
+  Good(BenchArguments("out", {"--if-changed", "redo"}));
+  EXPECT_EQ(Lines("out").size(), kUnits);
+  for (const Json& line : Lines("out"))
+    EXPECT_EQ(line["settings"]["optimizer"]["steps"], line["method"] == "gp" ? 41 : 40);
+}
+
+}  // namespace
+}  // namespace fathom

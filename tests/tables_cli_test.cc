@@ -1,0 +1,75 @@
+// 'fathom tables', run as a user would.
+#include <filesystem>
+
+#include "fathom/data/read_table.h"
+#include "fathom/demo/xml_check_for_test.h"
+#include "fathom/experiment/results_file.h"
+#include "tests/support/program.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Line(const std::string& dataset, unsigned split, const std::string& method, double score) {
+  return {{"dataset", dataset},
+          {"split", split},
+          {"method", method},
+          {"scores", {{"log_likelihood", score}, {"rmse", 3.0}, {"coverage_95", 0.95}}},
+          {"cpu_seconds", 1},
+          {"peak_memory", 2e6}};
+}
+
+class Tables : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ResultsFile results(File("uci"));
+    for (const unsigned split : {0U, 1U}) {
+      results.Append(Line("boston", split, "dgp", -2.0 - 0.2 * split));
+      results.Append(Line("yacht", split, "dgp", 1.0 + 0.2 * split));
+      results.Append(Line("boston", split, "gp", -3.0));
+      results.Append(Line("yacht", split, "gp", -1.0));
+    }
+  }
+  bool Exists(const std::string& name) const { return std::filesystem::exists(File(name)); }
+};
+
+TEST_F(Tables, TablesFiguresAndPublishedResultsAreWritten) {
+  const std::string text = Good({"tables", File("uci")});
+  EXPECT_EQ(TestFolder::Read(File("uci/tables.md")), text);
+  EXPECT_NE(text.find("## Mean test log likelihood"), std::string::npos) << text;
+  EXPECT_NE(text.find("| boston | 2 | **-2.10 ± 0.10** | -3.00 ± 0.00 | -2.400 ± 0.040 |"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("MC dropout †"), std::string::npos) << text;
+  EXPECT_NE(text.find("average rank"), std::string::npos) << text;
+  const Table csv = ReadTable(File("uci/log_likelihood.csv"));
+  EXPECT_EQ(csv.columns.front(), "dataset");
+  EXPECT_GT(csv.values.rows(), 10);
+  for (const char* name : {"log_likelihood", "log_likelihood_ranks", "rmse", "rmse_ranks"}) {
+    const std::string svg = TestFolder::Read(File("uci/" + std::string(name) + ".svg"));
+    XmlCheck check(svg);
+    EXPECT_TRUE(check.WellFormed()) << name << ": " << check.Rest();
+  }
+  EXPECT_FALSE(Exists("uci/accuracy.csv"));
+}
+
+TEST_F(Tables, SeveralFoldersAndAPlaceOfTheirOwn) {
+  {
+    ResultsFile grid(File("grid"));
+    grid.Append(Line("boston", 0, "dgp_1", -2.5));
+    grid.Append(Line("yacht", 0, "dgp_1", 0.5));
+  }
+  const std::string text =
+      Good({"tables", File("uci"), File("grid"), "--out", File("new/place"), "--only-ours"});
+  EXPECT_NE(text.find("| dataset | splits | dgp | dgp_1 | gp |"), std::string::npos) << text;
+  EXPECT_NE(text.find("-2.5 (1)"), std::string::npos) << "fewer splits are told: " << text;
+  EXPECT_EQ(text.find("MC dropout"), std::string::npos) << text;
+  EXPECT_TRUE(Exists("new/place/tables.md"));
+  EXPECT_FALSE(Exists("uci/tables.md"));
+  Bad({"tables", File("uci"), File("uci")}, "another folder has too");
+  Bad({"tables", File("empty")}, "fathom bench");
+}
+
+}  // namespace
+}  // namespace fathom
