@@ -91,7 +91,7 @@ double TailFunction::Crps(double y) const {
     const double p = tail(t, t >= y);
     return p * p;
   };
-  constexpr double kNegligible = 1e-11;
+  constexpr double kNegligible = 1e-9;
   const double median = Quantile(0.5);
   if (discrete) {
     // A sum over whole numbers; of a wide distribution, of an odd number of them by the middle one.

@@ -77,21 +77,26 @@ TiltedLogZ<2> LogZOf(double alpha, double y, double m, double v, double s2, doub
   return IntegrateTilted<2>(alpha, m, v, lo, hi, zones, log_density);
 }
 
-// Calls visit(tau, weight) for nodes that stand for tau ~ Gamma(nu/2, nu/2): the trapezoidal rule
-// in log tau, whose error is exp(-pi^2 / h) for functions of a Gaussian tail.
-template <typename Visit>
-void ForEachPrecision(double nu, const Visit& visit) {
+// E[g(tau)], tau ~ Gamma(nu/2, nu/2): the trapezoidal rule in log tau, whose error is
+// exp(-pi^2 / h) for functions of a Gaussian tail.
+template <typename Function>
+double MeanOverPrecision(double nu, const Function& g) {
   const double h = std::min(0.35, std::sqrt(2 / nu) / 1.25);
-  const auto log_weight = [&](double u) { return 0.5 * nu * (u - std::expm1(u)); };
+  double sum = 0;
   double total = 0;
-  for (const double step : {h, -h}) {
-    for (double u = step > 0 ? 0 : -h; log_weight(u) > -38; u += step)
-      total += std::exp(log_weight(u));
-  }
-  for (const double step : {h, -h}) {
-    for (double u = step > 0 ? 0 : -h; log_weight(u) > -38; u += step)
-      visit(std::exp(u), std::exp(log_weight(u)) / total);
-  }
+  const auto march = [&](double u, double step) {
+    for (;; u += step) {
+      const double tau = std::exp(u);
+      const double exponent = 0.5 * nu * (u - (tau - 1));
+      if (exponent < -38) break;
+      const double weight = std::exp(exponent);
+      total += weight;
+      sum += weight * g(tau);
+    }
+  };
+  march(0, h);
+  march(-h, -h);
+  return sum / total;
 }
 
 }  // namespace
@@ -130,11 +135,9 @@ double StudentT::Tail(const Vector& parameters, Index target, double y, const do
                       const double* v, bool upper) const {
   const Index outputs = parameters.size() / 2;
   const double distance = upper ? m[target] - y : y - m[target];
-  double sum = 0;
-  ForEachPrecision(2 + parameters[outputs + target], [&](double tau, double weight) {
-    sum += weight * NormalCdf(distance / std::sqrt(v[target] + parameters[target] / tau));
+  return MeanOverPrecision(2 + parameters[outputs + target], [&](double tau) {
+    return NormalCdf(distance / std::sqrt(v[target] + parameters[target] / tau));
   });
-  return std::min(sum, 1.0);
 }
 
 }  // namespace fathom
