@@ -11,6 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/data/file_bytes.h"
 #include "fathom/data/text.h"
+#include "fathom/experiment/made_data.h"
 
 namespace fathom::cli {
 
@@ -186,6 +187,17 @@ Study LoadStudy(const std::string& study) {
   }
   const FileBytes file(study);
   return StudyReader(study, NameOf(study), file.bytes()).Read();
+}
+
+SplitData LoadStudyData(const Study& study, const std::string& folder, const std::string& dataset) {
+  if (folder.empty() && !CanMakeData(dataset))
+    ThrowError("--data is required: dataset ", Quoted(dataset), " is read from a folder in it");
+  try {
+    return LoadSplitData(folder, dataset, study.data);
+  } catch (const Error& error) {
+    if (study.source.empty()) throw;
+    ThrowError(error.what(), "; ", study.source);
+  }
 }
 
 std::vector<Index> ParseSplitNumbers(const std::string& option, const std::string& text) {

@@ -31,6 +31,10 @@ struct Study {
 // and cure.
 Study LoadStudy(const std::string& study);
 
+// A dataset of the study, from `folder`, which may be empty if the program makes the data itself.
+// Throws Error, with the study's own hint where the data come from.
+SplitData LoadStudyData(const Study& study, const std::string& folder, const std::string& dataset);
+
 // "0-4,7" as {0, 1, 2, 3, 4, 7}. Error names the option.
 std::vector<Index> ParseSplitNumbers(const std::string& option, const std::string& text);
 

@@ -25,7 +25,8 @@ constexpr const char* kExample =
     "Reads DIR/results.jsonl, which 'fathom bench' writes, and prints tables of each score in "
     "Markdown: mean and\nstandard error over splits, average ranks with Friedman's and Nemenyi's "
     "tests, what others have published, worst\nsplits, coverage, time and failures. Writes them "
-    "to OUT/tables.md, each table to OUT/SCORE.csv, and to\nOUT/SCORE.svg and OUT/SCORE_ranks.svg "
+    "to OUT/tables.md, each table to OUT/SCORE.csv and details.csv, and to\nOUT/SCORE.svg and "
+    "OUT/SCORE_ranks.svg "
     "a "
     "figure with error bars and a critical-difference diagram.";
 
@@ -85,10 +86,11 @@ int RunTables(const TablesOptions& options) {
     if (const std::optional<TableRanks> ranks = RankTable(table))
       WriteText(out / (kind.key + "_ranks.svg"), RankDiagram(table, *ranks));
   }
-  text +=
-      "## Worst splits, coverage and cost\n\nMeans over splits; CPU and memory of one unit on "
-      "one core.\n\n" +
-      MarkdownDetails(results);
+  const std::vector<UnitSummary> units = SummarizeUnits(results);
+  text += "## Coverage, worst splits and cost\n\n" + MarkdownMethods(units) +
+          "\nMeans over splits; CPU and memory of one unit on one core.\n\n" +
+          MarkdownDetails(units);
+  WriteText(out / "details.csv", CsvDetails(units));
   const std::string failures = MarkdownFailures(results);
   if (!failures.empty()) text += "\n## Failures\n\n" + failures;
   WriteText(out / "tables.md", text);

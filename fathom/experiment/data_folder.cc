@@ -176,7 +176,8 @@ std::vector<Split> ParseSplits(const std::string& source, std::string_view text,
 SplitData LoadSplitData(const std::string& folder, const std::string& name,
                         const DataFolderOptions& options) {
   std::error_code ignored;
-  if (CanMakeData(name) && !fs::is_directory(fs::path(folder) / name, ignored)) {
+  const bool is_there = !folder.empty() && fs::is_directory(fs::path(folder) / name, ignored);
+  if (CanMakeData(name) && !is_there) {
     SplitData made = MakeData(name);
     made.roles = options.roles;
     made.roles.targets = {made.table.columns.back()};

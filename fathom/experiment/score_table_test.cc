@@ -155,13 +155,17 @@ TEST(TableText, CsvHasALinePerValue) {
 TEST(TableText, DetailsAndFailures) {
   std::vector<Json> results = Results();
   results.push_back(Good("boston", 3, "dgp", -9));
-  const std::string details = MarkdownDetails(results);
-  EXPECT_NE(details.find("| boston | dgp | **-9.000** | -2.750 | 50.0 | 90.0 | 2 | 3 |\n"),
+  const std::vector<UnitSummary> units = SummarizeUnits(results);
+  const std::string details = MarkdownDetails(units);
+  for (const char* line : {"| boston | dgp | 4 | **-9.000** | -2.750 | 50.0 | 90.0 | 2 | 3 |\n",
+                           "| boston | gp | 3 | -3.500 | -3.100 | 50.0 | 90.0 | 2 | 3 |\n"}) {
+    EXPECT_NE(details.find(line), std::string::npos) << line << "\nis not in\n" << details;
+  }
+  const std::string methods = MarkdownMethods(units);
+  EXPECT_NE(methods.find("| dgp | 2 | 50.0 | 90.0 | 1 | 0.00 |\n"), std::string::npos) << methods;
+  EXPECT_NE(CsvDetails(units).find("\nboston,dgp,4,-9,-2.75,1,0.5,0.9,2,3000000\n"),
             std::string::npos)
-      << details;
-  EXPECT_NE(details.find("| boston | gp | -3.500 | -3.100 | 50.0 | 90.0 | 2 | 3 |\n"),
-            std::string::npos)
-      << details;
+      << CsvDetails(units);
   EXPECT_NE(MarkdownFailures(results).find("| yacht | 1 | gp | a \\| b |\n"), std::string::npos);
   EXPECT_EQ(MarkdownFailures({Good("boston", 3, "dgp", -9)}), "");
 }

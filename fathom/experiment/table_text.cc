@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace fathom {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr double kCatastrophe = 1;  // nats below the median split
 
 std::string Fixed(double value, int decimals) {
   char buffer[60];
@@ -23,6 +25,8 @@ std::string Significant(double value, int digits) {
   std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
   return buffer;
 }
+
+std::string Bold(const std::string& text) { return std::string("**").append(text).append("**"); }
 
 std::string MarkdownRow(const std::vector<std::string>& cells) {
   std::string line = "|";
@@ -41,6 +45,13 @@ std::string CsvQuoted(const std::string& text) {
   return quoted + "\"";
 }
 
+std::string CsvRow(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const std::string& cell : cells) line += CsvQuoted(cell) + ",";
+  line.back() = '\n';
+  return line;
+}
+
 std::string RowName(const ScoreRow& row) {
   return row.dataset + (row.unseen ? ", unseen rows" : "");
 }
@@ -49,7 +60,7 @@ std::string CellText(const ScoreCell& cell, bool is_best, Index splits) {
   std::string text;
   if (cell.has_value()) {
     text = EstimateText(cell.mean, cell.error);
-    if (is_best) text = "**" + text + "**";
+    if (is_best) text = Bold(text);
     if (cell.splits > 0 && cell.splits + cell.failures < splits)
       text += " (" + std::to_string(cell.splits) + ")";
   }
@@ -122,16 +133,25 @@ std::string SourcesText(const ScoreTable& table) {
          text;
 }
 
-double MeanOf(const std::vector<Json>& lines, const std::string& score) {
-  double sum = 0;
-  for (const Json& line : lines) sum += line["scores"].value(score, std::nan(""));
-  return sum / static_cast<double>(lines.size());
-}
+// NaN as nothing.
+std::string Number(double value) { return std::isnan(value) ? "" : Significant(value, 10); }
+std::string Percent(double share) { return std::isnan(share) ? "" : Fixed(100 * share, 1); }
 
-double MeanCost(const std::vector<Json>& lines, const char* cost) {
-  double sum = 0;
-  for (const Json& line : lines) sum += line.value(cost, std::nan(""));
-  return sum / static_cast<double>(lines.size());
+UnitSummary SummarizeUnit(const std::vector<Json>& lines) {
+  const auto splits = static_cast<double>(lines.size());
+  const ScoreTable table = MakeScoreTable(lines, {}, {"log_likelihood", "", true});
+  UnitSummary unit{lines.front()["dataset"].get<std::string>(),
+                   lines.front()["method"].get<std::string>(), table.rows.front().cells.front()};
+  for (const Json& line : lines) {
+    const Json& scores = line["scores"];
+    unit.catastrophes +=
+        scores.value("log_likelihood", 0.0) < unit.log_likelihood.median - kCatastrophe;
+    unit.coverage_50 += scores.value("coverage_50", std::nan("")) / splits;
+    unit.coverage_95 += scores.value("coverage_95", std::nan("")) / splits;
+    unit.cpu_seconds += line.value("cpu_seconds", std::nan("")) / splits;
+    unit.peak_memory += line.value("peak_memory", std::nan("")) / splits;
+  }
+  return unit;
 }
 
 }  // namespace
@@ -164,57 +184,84 @@ std::string MarkdownTable(const ScoreTable& table) {
 std::string CsvTable(const ScoreTable& table) {
   std::string text =
       "dataset,rows,method,published,mean,error,error_kind,splits,failures,worst,median\n";
-  const auto number = [](double value) { return std::isnan(value) ? "" : Significant(value, 10); };
   for (const ScoreRow& row : table.rows) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const ScoreCell& cell = row.cells[c];
       const auto& published = table.columns[c].published;
       if (!cell.has_value() && cell.failures == 0) continue;
-      const std::string origin = !published               ? ""
-                                 : published->same_splits ? "same splits"
-                                                          : "other splits";
       const std::string kind = published && published->deviations ? "sd" : "se";
-      text += CsvQuoted(row.dataset) + "," + (row.unseen ? "unseen" : "all") + "," +
-              CsvQuoted(table.columns[c].name) + "," + origin + "," + number(cell.mean) + "," +
-              number(cell.error) + "," + (std::isnan(cell.error) ? "" : kind) + "," +
-              (published ? "" : std::to_string(cell.splits)) + "," +
-              (published ? "" : std::to_string(cell.failures)) + "," + number(cell.worst) + "," +
-              number(cell.median) + "\n";
+      text += CsvRow({row.dataset, row.unseen ? "unseen" : "all", table.columns[c].name,
+                      !published               ? ""
+                      : published->same_splits ? "same splits"
+                                               : "other splits",
+                      Number(cell.mean), Number(cell.error), std::isnan(cell.error) ? "" : kind,
+                      published ? "" : std::to_string(cell.splits),
+                      published ? "" : std::to_string(cell.failures), Number(cell.worst),
+                      Number(cell.median)});
     }
   }
   return text;
 }
 
-std::string MarkdownDetails(const std::vector<Json>& results) {
-  std::set<std::pair<std::string, std::string>> pairs;
-  bool has_coverage = false;
+std::vector<UnitSummary> SummarizeUnits(const std::vector<Json>& results) {
+  std::map<std::pair<std::string, std::string>, std::vector<Json>> lines;
   for (const Json& line : results) {
     if (!line.contains("scores")) continue;
-    pairs.emplace(line["dataset"].get<std::string>(), line["method"].get<std::string>());
-    has_coverage = has_coverage || line["scores"].contains("coverage_95");
+    lines[{line["dataset"].get<std::string>(), line["method"].get<std::string>()}].push_back(line);
   }
-  std::vector<std::string> names = {"dataset", "method", "worst log likelihood", "median"};
-  if (has_coverage) names.insert(names.end(), {"coverage 50 %", "coverage 95 %"});
-  names.insert(names.end(), {"CPU s", "peak MB"});
-  std::string text = MarkdownHeader(names);
-  for (const auto& [dataset, method] : pairs) {
-    std::vector<Json> lines;
-    std::copy_if(results.begin(), results.end(), std::back_inserter(lines), [&](const Json& line) {
-      return line["dataset"] == dataset && line["method"] == method && line.contains("scores");
-    });
-    const ScoreTable table = MakeScoreTable(lines, {}, {"log_likelihood", "", true});
-    const ScoreCell& cell = table.rows.front().cells.front();
-    const std::string worst = Fixed(cell.worst, 3);
-    std::vector<std::string> cells = {dataset, method,
-                                      cell.worst < cell.median - 1 ? "**" + worst + "**" : worst,
-                                      Fixed(cell.median, 3)};
-    if (has_coverage) {
-      for (const char* score : {"coverage_50", "coverage_95"})
-        cells.push_back(Fixed(100 * MeanOf(lines, score), 1));
+  std::vector<UnitSummary> units;
+  for (const auto& [key, of_unit] : lines) units.push_back(SummarizeUnit(of_unit));
+  return units;
+}
+
+std::string MarkdownMethods(const std::vector<UnitSummary>& units) {
+  std::map<std::string, std::vector<UnitSummary>> methods;
+  for (const UnitSummary& unit : units) methods[unit.method].push_back(unit);
+  std::string text = MarkdownHeader({"method", "datasets", "coverage 50 %", "coverage 95 %",
+                                     "splits 1 nat below the median", "CPU hours"});
+  for (const auto& [method, datasets] : methods) {
+    const auto count = static_cast<double>(datasets.size());
+    double coverage_50 = 0;
+    double coverage_95 = 0;
+    double seconds = 0;
+    Index catastrophes = 0;
+    for (const UnitSummary& unit : datasets) {
+      coverage_50 += unit.coverage_50 / count;
+      coverage_95 += unit.coverage_95 / count;
+      seconds += unit.cpu_seconds * static_cast<double>(unit.log_likelihood.splits);
+      catastrophes += unit.catastrophes;
     }
-    cells.push_back(Significant(MeanCost(lines, "cpu_seconds"), 3));
-    cells.push_back(Fixed(MeanCost(lines, "peak_memory") / 1e6, 0));
-    text += MarkdownRow(cells);
+    text +=
+        MarkdownRow({method, std::to_string(datasets.size()), Percent(coverage_50),
+                     Percent(coverage_95), std::to_string(catastrophes), Fixed(seconds / 3600, 2)});
+  }
+  return text;
+}
+
+std::string MarkdownDetails(const std::vector<UnitSummary>& units) {
+  std::string text =
+      MarkdownHeader({"dataset", "method", "splits", "worst log likelihood", "median",
+                      "coverage 50 %", "coverage 95 %", "CPU s", "peak MB"});
+  for (const UnitSummary& unit : units) {
+    const std::string worst = Fixed(unit.log_likelihood.worst, 3);
+    text += MarkdownRow({unit.dataset, unit.method, std::to_string(unit.log_likelihood.splits),
+                         unit.catastrophes > 0 ? Bold(worst) : worst,
+                         Fixed(unit.log_likelihood.median, 3), Percent(unit.coverage_50),
+                         Percent(unit.coverage_95), Significant(unit.cpu_seconds, 3),
+                         Fixed(unit.peak_memory / 1e6, 0)});
+  }
+  return text;
+}
+
+std::string CsvDetails(const std::vector<UnitSummary>& units) {
+  std::string text =
+      "dataset,method,splits,worst_log_likelihood,median_log_likelihood,catastrophes,coverage_50,"
+      "coverage_95,cpu_seconds,peak_memory\n";
+  for (const UnitSummary& unit : units) {
+    text += CsvRow({unit.dataset, unit.method, std::to_string(unit.log_likelihood.splits),
+                    Number(unit.log_likelihood.worst), Number(unit.log_likelihood.median),
+                    std::to_string(unit.catastrophes), Number(unit.coverage_50),
+                    Number(unit.coverage_95), Number(unit.cpu_seconds), Number(unit.peak_memory)});
   }
   return text;
 }

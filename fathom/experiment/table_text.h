@@ -19,9 +19,25 @@ std::string MarkdownTable(const ScoreTable& table);
 // One line per dataset and method.
 std::string CsvTable(const ScoreTable& table);
 
-// What the means hide, for the methods of a study: the worst split, coverage of the intervals, time
-// and memory. A worst split more than 1 nat below the median is bold.
-std::string MarkdownDetails(const std::vector<nlohmann::ordered_json>& results);
+// What the means of scores hide, for each method on each dataset: the worst split, coverage of the
+// intervals, time and memory.
+struct UnitSummary {
+  std::string dataset, method;
+  ScoreCell log_likelihood;
+  Index catastrophes = 0;  // splits more than 1 nat below the median
+  // Means over splits; coverage is NaN where the targets are classes.
+  double coverage_50 = 0, coverage_95 = 0;
+  double cpu_seconds = 0, peak_memory = 0;
+};
+// By dataset and method; what only failed is left out.
+std::vector<UnitSummary> SummarizeUnits(const std::vector<nlohmann::ordered_json>& results);
+
+// The same per method over all datasets, each counting once.
+std::string MarkdownMethods(const std::vector<UnitSummary>& units);
+// A row per method and dataset; a worst split more than 1 nat below the median is bold.
+std::string MarkdownDetails(const std::vector<UnitSummary>& units);
+std::string CsvDetails(const std::vector<UnitSummary>& units);
+
 // All failures with their reasons; empty if there are none.
 std::string MarkdownFailures(const std::vector<nlohmann::ordered_json>& results);
 

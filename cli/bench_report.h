@@ -1,0 +1,40 @@
+// What is recorded and shown of the units of a study.
+#ifndef FATHOM_CLI_BENCH_REPORT_H_
+#define FATHOM_CLI_BENCH_REPORT_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/bench_units.h"
+#include "cli/progress.h"
+#include "cli/workers.h"
+#include "fathom/base/stopwatch.h"
+
+namespace fathom::cli {
+
+// The line of a finished unit; docs/experiments.md lists the fields.
+nlohmann::ordered_json ResultLine(const std::string& study, const Unit& unit, const JobEnd& end);
+
+// A line on standard output per unit or, on a terminal, one that changes.
+class BenchReport {
+ public:
+  explicit BenchReport(const std::vector<Unit>& units);
+
+  void Start(const Unit& unit);
+  void End(const Unit& unit, const nlohmann::ordered_json& line);
+  // Keeps the time fresh; may be called often.
+  void Tick(bool stops);
+
+ private:
+  ProgressBar bar_;
+  Stopwatch watch_;
+  std::size_t left_ = 0, failed_ = 0;
+  double work_left_ = 0, total_work_ = 0;
+  std::string newest_;
+  bool told_to_wait_ = false;
+};
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_CLI_BENCH_REPORT_H_

@@ -1,0 +1,67 @@
+#include "cli/bench_units.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "fathom/base/error.h"
+#include "fathom/data/text.h"
+
+namespace fathom::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The dotted name of the first field in which two settings differ.
+std::string FirstDifference(const nlohmann::json& a, const nlohmann::json& b) {
+  const nlohmann::json difference = nlohmann::json::diff(a, b);
+  return difference.empty() ? "" : difference[0]["path"].get<std::string>().substr(1);
+}
+
+}  // namespace
+
+std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) {
+  std::vector<Unit> units;
+  for (const std::string& dataset : study.datasets) {
+    const SplitData data = LoadStudyData(study, data_folder, dataset);
+    const auto splits = static_cast<Index>(data.splits.size());
+    for (const StudyMethod& method : study.methods) {
+      if (std::count(method.datasets.begin(), method.datasets.end(), dataset) == 0) continue;
+      for (Index split = 0; split < splits; ++split) {
+        const bool wanted = method.splits.empty() ||
+                            std::count(method.splits.begin(), method.splits.end(), split) > 0;
+        if (!wanted) continue;
+        const auto rows =
+            static_cast<Index>(data.splits[static_cast<std::size_t>(split)].train.size());
+        const double work = method.method->Work(rows, data.table.values.cols() - 1);
+        units.push_back({dataset, split, &method, work});
+      }
+    }
+  }
+  if (units.empty()) ThrowError("nothing is left to run; name other datasets, methods or splits");
+  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
+    return a.split != b.split ? a.split < b.split : a.work > b.work;
+  });
+  return units;
+}
+
+void CheckSettings(const std::vector<Unit>& units, IfChanged if_changed, ResultsFile* results) {
+  if (if_changed == IfChanged::kKeep) return;
+  std::map<UnitKey, nlohmann::json> settings;
+  for (const Unit& unit : units) settings[unit.Key()] = unit.method->method->Settings();
+  const auto changed = [&](const Json& line) {
+    const auto found = settings.find(KeyOf(line));
+    return found != settings.end() && nlohmann::json(line["settings"]) != found->second;
+  };
+  if (if_changed == IfChanged::kRedo) return results->RemoveIf(changed);
+  for (const Json& line : results->lines()) {
+    if (!changed(line)) continue;
+    ThrowError(results->path(), ": holds results of method ",
+               Quoted(line["method"].get<std::string>()), " with another setting of ",
+               Quoted(FirstDifference(line["settings"], settings[KeyOf(line)])),
+               "; give --if-changed keep or redo, or another --out");
+  }
+}
+
+}  // namespace fathom::cli
