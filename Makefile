@@ -61,7 +61,7 @@ sanitize: build-asan/build.ninja build-tsan/build.ninja ## Run all tests under t
 	@ctest --test-dir build-tsan --output-on-failure -j $(JOBS)
 
 bench: build-bench/build.ninja ## Measure all shapes and write bench/results.md (about ten minutes)
-	@cmake --build build-bench -j $(JOBS) --target fathom_bench fathom_bench_shape
+	@cmake --build build-bench -j $(JOBS) --target fathom_bench fathom_bench_shape fathom_bench_read fathom_cli
 	@bench/run --build build-bench --output bench/results.md
 
 bench-quick: build-bench/build.ninja ## Measure the main pieces in under two minutes: one line of JSON each

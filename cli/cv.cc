@@ -121,14 +121,14 @@ std::string Report(const CvOptions& options, const Dataset& dataset,
 }
 
 // For each target what was predicted and what is true.
-Table NumbersOutOfFold(const Dataset& dataset, const Prediction& prediction) {
+Table NumbersOutOfFold(const Dataset& dataset, const Moments& prediction) {
   Table table;
   for (const std::string& target : dataset.target_names) {
     const std::string prefix = dataset.target_names.size() == 1 ? "" : target + "_";
     for (const char* part : {"mean", "std", "target"}) table.columns.push_back(prefix + part);
   }
-  const Matrix mean = prediction.Mean();
-  const Matrix std = prediction.Variance().cwiseSqrt();
+  const Matrix& mean = prediction.mean;
+  const Matrix std = prediction.var.cwiseSqrt();
   table.values.resize(dataset.rows(), static_cast<Index>(table.columns.size()));
   for (Index n = 0; n < dataset.rows(); ++n) {
     for (Index d = 0; d < mean.cols(); ++d)

@@ -64,7 +64,8 @@ bool MetricsLog::Write(const EpochMetrics& metrics) {
   Json noise = Json::object();
   for (Index t = 0; t < metrics.noise_std.size(); ++t)
     noise[target_names_[t]] = ToJson(metrics.noise_std[t]);
-  const Json line = {{"epoch", metrics.epoch},
+  const Json line = {{"network", metrics.stage + 1},
+                     {"epoch", metrics.epoch},
                      {"step", metrics.step},
                      {"energy_per_row", ToJson(metrics.energy_per_row)},
                      {"learning_rate", ToJson(metrics.learning_rate)},

@@ -17,10 +17,19 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   options->propagation = ToJson(architecture.propagation).get<std::string>();
   options->covariance = architecture.full_covariance ? "full" : "diag";
   options->inference = ToJson(recipe.inference).get<std::string>();
+  options->whitening = ToJson(recipe.whitening).get<std::string>();
+  options->precision = ToJson(recipe.precision).get<std::string>();
   options->form = architecture.site_form ? "sites" : "whitened";
   const auto add = [app](const char* name, auto* value, const char* type, const char* text) {
     return app->add_option(name, *value, text)->type_name(type)->capture_default_str();
   };
+  add("--quality", &options->quality, "fast|default|best",
+      "Time against accuracy, as defaults of the other options: fast has fewer pseudo-points and "
+      "hidden units, best has more steps and --stack")
+      ->check(OneOf({"fast", "default", "best"}));
+  app->add_flag("--stack,!--no-stack", recipe.stack,
+                "Fit networks of several kinds (moments, samples, points, one layer more, none "
+                "hidden) and mix their predictions by how well they predict a tenth of the rows");
   add("--hidden", &options->hidden, "N[,N]",
       "Widths of the hidden layers, '2,2' for two of them; 0: none, a plain GP");
   add("--inducing", &options->inducing, "M[,M]",
@@ -50,6 +59,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   AddThreads(app, &recipe.threads);
   add("--steps", &optimizer.steps, "N",
       "Most steps of the optimiser; 0: by the size of the table, or what fits --time-budget");
+  add("--effort", &recipe.effort, "F",
+      "Multiplies the number of steps that the size of the table calls for");
   add("--time-budget", &options->time_budget, "TIME", "Make the best of this time: 90s, 5m or 1h");
   add("--batch", &optimizer.batch_size, "ROWS", "Rows per step");
   add("--learning-rate", &optimizer.learning_rate, "R", "Step size of Adam, at its largest");
@@ -64,6 +75,14 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
                 "Upper layers see the inputs too");
   app->add_flag("--shared,!--no-shared", architecture.shared,
                 "The functions of a layer share kernel and pseudo-inputs");
+  add("--whiten", &options->whitening, "auto|never|always",
+      "Whether nearly collinear inputs are turned into uncorrelated ones; auto: where a linear fit "
+      "owes more than half of what it explains to their small differences")
+      ->check(OneOf({"auto", "never", "always"}));
+  add("--precision", &options->precision, "double|mixed",
+      "Of the exponentials of upper layers: mixed is faster and for networks of two hidden units "
+      "and more")
+      ->check(OneOf({"double", "mixed"}));
   add("--start", &options->start, "principal|paper", "Starting point of the training")
       ->check(OneOf({"principal", "paper"}));
   add("--form", &options->form, "whitened|sites",
@@ -71,8 +90,27 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
       ->check(OneOf({"whitened", "sites"}));
 }
 
+namespace {
+
+// What --quality stands for. Options that are given win.
+void ApplyQuality(const CLI::App& app, RecipeOptions* options) {
+  const auto preset = [&](const char* option, auto* value, auto preset_value) {
+    if (app.count(option) == 0) *value = std::move(preset_value);
+  };
+  if (options->quality == "fast") {
+    preset("--hidden", &options->hidden, std::string("3"));
+    preset("--inducing", &options->inducing, std::string("50,30"));
+  } else if (options->quality == "best") {
+    preset("--stack", &options->recipe.stack, true);
+    preset("--effort", &options->recipe.effort, 2.0);
+  }
+}
+
+}  // namespace
+
 Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
   Recipe& recipe = options->recipe;
+  ApplyQuality(app, options);
   recipe.architecture.hidden = ParseCounts("--hidden", options->hidden);
   if (recipe.architecture.hidden == std::vector<Index>{0}) recipe.architecture.hidden.clear();
   recipe.architecture.inducing = ParseCounts("--inducing", options->inducing);
@@ -82,6 +120,8 @@ Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
   recipe.architecture.site_form = options->form == "sites";
   if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
   FromJson(options->start, "--start", &recipe.start.start);
+  FromJson(options->whitening, "--whiten", &recipe.whitening);
+  FromJson(options->precision, "--precision", &recipe.precision);
   FromJson(options->propagation, "--propagation", &recipe.architecture.propagation);
   FromJson(options->inference, "--inference", &recipe.inference);
   CheckRecipe(recipe);

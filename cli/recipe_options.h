@@ -10,9 +10,9 @@
 namespace fathom::cli {
 
 struct RecipeOptions {
-  std::string hidden, inducing, time_budget;
+  std::string quality = "default", hidden, inducing, time_budget;
   std::string start = "principal", form = "whitened", propagation = "moments", inference = "aep";
-  std::string covariance = "diag";
+  std::string covariance = "diag", whitening = "auto", precision = "double";
   Recipe recipe;
 };
 

@@ -51,6 +51,14 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
   const Vector noise = NoiseStd(model);
   nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
   for (Index t = 0; t < noise.size(); ++t) noise_std[model.target_names[t]] = ToJson(noise[t]);
+  nlohmann::ordered_json stack = nlohmann::ordered_json::array();
+  const auto add = [&](const Model& member) {
+    stack.push_back({{"share", ToJson(member.share)},
+                     {"architecture", DescribeNetwork(member.network)},
+                     {"propagation", DescribePropagation(member.network)}});
+  };
+  add(model);
+  for (const Model& companion : model.companions) add(companion);
   return {{"model", path},
           {"rows", summary.rows},
           {"dropped_rows", dataset.dropped_rows},
@@ -63,6 +71,7 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"constant_columns", ConstantColumns(model)},
           {"hidden", model.recipe.architecture.hidden},
           {"architecture", DescribeNetwork(model.network)},
+          {"stack", stack},
           {"steps", summary.steps},
           {"seconds", ToJson(summary.seconds)},
           {"reason", ToJson(summary.reason)},
@@ -72,6 +81,23 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"recoveries", summary.recoveries},
           {"largest_jitter", ToJson(summary.largest_jitter)}};
 }
+
+namespace {
+
+// The networks of a stack with their shares; nothing of one that stands alone.
+std::string StackLines(const Model& model) {
+  if (model.companions.empty()) return {};
+  std::ostringstream text;
+  const auto line = [&](const Model& member) {
+    text << "stack       " << std::fixed << std::setprecision(3) << member.share << " of "
+         << DescribeNetwork(member.network) << ", " << DescribePropagation(member.network) << "\n";
+  };
+  line(model);
+  for (const Model& companion : model.companions) line(companion);
+  return text.str();
+}
+
+}  // namespace
 
 std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model) {
   const TrainingSummary& summary = model.summary;
@@ -83,7 +109,7 @@ std::string HumanReport(const std::string& path, const Dataset& dataset, const M
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
   const std::vector<std::string>& classes = model.schema.classes;
   if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
-  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n";
+  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n" << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";

@@ -72,14 +72,18 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
   Checkpoint run = FindTraining(*options);
   Recipe& recipe = run.model.recipe;
   if (app.count("--threads") > 0) recipe.threads = options->threads;
-  if (!options->time_budget.empty()) {
+  if (!options->time_budget.empty() && recipe.stack) {
+    ThrowError("--time-budget: a stack goes on with the budget it began with; leave it out");
+  } else if (!options->time_budget.empty()) {
     recipe.optimizer.time_budget =
         run.state.seconds + ParseDuration("--time-budget", options->time_budget);
   }
   const DataOptions data = FindData(*options, run.model);
   CheckOutput(output, {data.table});
   const Dataset dataset = ReadData(data, recipe.threads);
-  return Train(options->training, dataset, run.state.step, [&](FitControl control) {
+  Index first_step = run.state.step;
+  for (const Model& done : run.model.companions) first_step += done.summary.steps;
+  return Train(options->training, dataset, first_step, [&](FitControl control) {
     control.seconds_before = watch.Seconds();
     return Resume(dataset, std::move(run), control);
   });

@@ -8,7 +8,6 @@
 #include "fathom/data/read_table.h"
 #include "fathom/data/test_folder.h"
 #include "fathom/export/export.h"
-#include "fathom/fit/describe.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -37,6 +36,7 @@ struct Case {
   const char* name;
   const char* kernel;
   RandomModelOptions options;
+  Index columns = 0;  // of the table, turned into fewer inputs; 0: the inputs are the columns
 };
 
 class CHeader : public testing::TestWithParam<Case> {};
@@ -54,10 +54,12 @@ Model RandomWholeModel(const Case& kind, RandomStream* stream) {
   const auto scaler = [&](Index size) {
     return Scaler{RandomVector(size, stream), RandomPositive(size, 10, stream), Vector::Ones(size)};
   };
-  model.input_scaler = scaler(kind.options.inputs);
+  const Index columns = kind.columns > 0 ? kind.columns : kind.options.inputs;
+  model.input_scaler = scaler(columns);
+  if (kind.columns > 0)
+    model.input_scaler.directions = stream->NormalMatrix(columns, kind.options.inputs);
   model.target_scaler = scaler(kind.options.outputs);
-  for (Index c = 0; c < kind.options.inputs; ++c)
-    model.input_names.push_back("x " + std::to_string(c) + " */");
+  for (Index c = 0; c < columns; ++c) model.input_names.push_back("x " + std::to_string(c) + " */");
   for (Index d = 0; d < kind.options.outputs; ++d)
     model.target_names.push_back("y" + std::to_string(d));
   return model;
@@ -82,7 +84,7 @@ TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
   ASSERT_EQ(::system(compile.c_str()), 0);
 
   // Certain rows, rows with variances and rows with missing cells.
-  Moments x = Moments::Certain(10 * stream.NormalMatrix(12, GetParam().options.inputs));
+  Moments x = Moments::Certain(10 * stream.NormalMatrix(12, model.input_scaler.mean.size()));
   AddInputVariance(&stream, &x);
   for (Index n = 1; n < 12; n += 4)
     x.mean(n, n % x.cols()) = x.var(n, n % x.cols()) = std::numeric_limits<double>::quiet_NaN();
@@ -125,6 +127,7 @@ const Case kCases[] = {
     {"ThreeLayersWithEverything",
      "se_ard",
      {.inputs = 2, .hidden = {2, 3}, .M = 5, .skip = true, .shared = true, .linear_mean = true}},
+    {"WhitenedInputs", "se_ard", {.inputs = 2, .hidden = {2}, .skip = true}, 3},
     {"Sites", "se_ard", {.inputs = 2, .hidden = {2}, .sites = true}},
     {"Linear", "linear_ard", {.inputs = 3, .hidden = {2}, .linear_mean = true}},
     {"SpectralMixture",
@@ -149,19 +152,6 @@ TEST(CHeaderRefusals, NameTheReason) {
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'linear_ard'"), std::string::npos);
   model.network.likelihood = MakeLikelihood("probit");
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'probit'"), std::string::npos);
-}
-
-// With y = 10 a the input a is the relevant one, by its own units.
-TEST(Relevance, FollowsTheSlopesThroughTheLayers) {
-  RandomStream stream(5);
-  Model model = RandomWholeModel({"", "se_ard", {.inputs = 2, .hidden = {1}}}, &stream);
-  model.network.layers[0].gps[0].theta << 4, 0.5, 2;
-  model.input_scaler.scale << 10, 3;
-  const Relevance relevance = FindRelevance(model);
-  EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 5);
-  EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);
-  EXPECT_DOUBLE_EQ(relevance.share(0, 0), 1);
-  EXPECT_DOUBLE_EQ(relevance.share(0, 1), 0.25);
 }
 
 }  // namespace

@@ -64,13 +64,13 @@ Prediction Prediction::Gaussian(Moments moments) {
 }
 
 Moments Prediction::Component(Index s) const {
-  return observation ? observation->Observe(components[s]) : components[s];
+  return observed() ? observations[s]->Observe(components[s]) : components[s];
 }
 
 Matrix Prediction::Mean() const {
   Matrix mean = Matrix::Zero(rows(), outputs());
   for (Index s = 0; s < size(); ++s) {
-    if (observation) {
+    if (observed()) {
       mean += weights[s] * Component(s).mean;
     } else {
       mean += weights[s] * components[s].mean;
@@ -88,7 +88,7 @@ Matrix Prediction::Variance() const {
     variance.array() += weight * (y.var.array() + (y.mean - mean).array().square());
   };
   for (Index s = 0; s < size(); ++s) {
-    if (observation) {
+    if (observed()) {
       add(weights[s], Component(s));
     } else {
       add(weights[s], components[s]);
@@ -101,18 +101,19 @@ double Prediction::Tail(Index n, Index d, double y, bool upper) const {
   double sum = 0;
   for (Index s = 0; s < size(); ++s) {
     const Moments& c = components[s];
-    sum += weights[s] * (observation ? observation->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper)
-                                     : GaussianTail(y, c.mean(n, d), c.var(n, d), upper));
+    sum +=
+        weights[s] * (observed() ? observations[s]->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper)
+                                 : GaussianTail(y, c.mean(n, d), c.var(n, d), upper));
   }
   return std::min(sum, 1.0);
 }
 
 TailFunction Prediction::ObservedTail(Index n, Index d) const {
-  Prediction row{.components = {}, .weights = weights, .observation = observation};
+  Prediction row{.components = {}, .weights = weights, .observations = observations};
   for (const Moments& c : components)
     row.components.emplace_back(Matrix(c.mean.row(n)), Matrix(c.var.row(n)));
   return {.tail = [this, n, d](double t, bool upper) { return Tail(n, d, t, upper); },
-          .discrete = observation->discrete(),
+          .discrete = discrete(),
           .mean = row.Mean()(0, d),
           .sd = std::sqrt(row.Variance()(0, d))};
 }
@@ -120,7 +121,7 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
 double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }
 
 double Prediction::Quantile(Index n, Index d, double probability) const {
-  if (observation) return ObservedTail(n, d).Quantile(probability);
+  if (observed()) return ObservedTail(n, d).Quantile(probability);
   const double z = NormalQuantile(probability);
   // The mixture's quantile lies between the components' own.
   double low = kInfinity, high = -kInfinity, narrowest = kInfinity;
@@ -162,7 +163,7 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
 }
 
 double Prediction::Crps(Index n, Index d, double y) const {
-  if (observation) return ObservedTail(n, d).Crps(y);
+  if (observed()) return ObservedTail(n, d).Crps(y);
   // E|X - y| - 1/2 E|X - X'|, X and X' independent draws of the mixture.
   double to_target = 0, spread = 0;
   for (Index s = 0; s < size(); ++s) {
@@ -180,12 +181,12 @@ double Prediction::Crps(Index n, Index d, double y) const {
 double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const {
   FATHOM_CHECK(y.size() == outputs());
   Vector terms(size());
-  if (observation) {
+  if (observed()) {
     const Vector row = y.transpose();
     for (Index s = 0; s < size(); ++s) {
       const Moments& c = components[s];
-      terms[s] =
-          std::log(weights[s]) + observation->LogDensity(row.data(), &c.mean(n, 0), &c.var(n, 0));
+      terms[s] = std::log(weights[s]) +
+                 observations[s]->LogDensity(row.data(), &c.mean(n, 0), &c.var(n, 0));
     }
     return LogSumExp(terms);
   }

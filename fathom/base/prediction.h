@@ -15,12 +15,17 @@ namespace fathom {
 struct Prediction {
   std::vector<Moments> components;  // S of them, each [N, D]; of the functions if:
   Vector weights;                   // [S], positive, summing to 1
-  std::shared_ptr<const Observation> observation = nullptr;  // how y follows from the functions
+  // [S]: how y follows from the functions of each component; empty: they are y itself.
+  std::vector<std::shared_ptr<const Observation>> observations = {};
 
   static Prediction Gaussian(Moments moments);
 
   Index rows() const { return components.front().rows(); }
-  Index outputs() const { return observation ? observation->targets() : components.front().cols(); }
+  Index outputs() const {
+    return observed() ? observations.front()->targets() : components.front().cols();
+  }
+  bool observed() const { return !observations.empty(); }
+  bool discrete() const { return observed() && observations.front()->discrete(); }
   Index size() const { return static_cast<Index>(components.size()); }
 
   Moments Component(Index s) const;  // moments of y [N, D] given the component

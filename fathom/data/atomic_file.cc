@@ -51,7 +51,7 @@ class TemporaryFile {
 
   void Commit() {
     if (::fsync(descriptor_) != 0) ThrowCannotWrite(shown_, errno);
-    if (path_.empty()) GiveName();
+    if (path_.empty()) return CommitWithoutName();
     // Network file systems report a full disk only here.
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
@@ -73,7 +73,7 @@ class TemporaryFile {
     const std::string folder = Folder(target_).string();
     descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return false;
-    if (::access(DescriptorPath().c_str(), F_OK) == 0) return true;  // GiveName needs it
+    if (::access(DescriptorPath().c_str(), F_OK) == 0) return true;  // the link needs it
     ::close(descriptor_);
     return false;
   }
@@ -87,17 +87,21 @@ class TemporaryFile {
     if (descriptor_ < 0) ThrowCannotWrite(shown_, errno);
     path_ = path;
   }
-  // A link cannot replace a file, so it is put beside the target and renamed like any other.
-  void GiveName() {
-    std::string path;
-    int linked = 0;
+  // A link cannot replace a file, so it is put beside the target and renamed like any other. Always
+  // under the same name, so that what a process left there that was killed in between is replaced
+  // and not added to. Of two processes that commit at once, one starts over.
+  void CommitWithoutName() {
+    const std::string beside = target_ + ".fathom-tmp";
     do {
-      path = NextName();
-      linked =
-          ::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW);
-    } while (linked != 0 && errno == EEXIST);
-    if (linked != 0) ThrowCannotWrite(shown_, errno);
-    path_ = path;
+      while (::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, beside.c_str(),
+                      AT_SYMLINK_FOLLOW) != 0) {
+        if (errno != EEXIST) ThrowCannotWrite(shown_, errno);
+        if (::unlink(beside.c_str()) != 0 && errno != ENOENT) ThrowCannotWrite(shown_, errno);
+      }
+      path_ = beside;
+      committed_ = std::rename(path_.c_str(), target_.c_str()) == 0;
+    } while (!committed_ && errno == ENOENT);
+    if (!committed_) ThrowCannotWrite(shown_, errno);
   }
 
   std::string target_, path_;  // path_ is empty while the file has no name

@@ -222,6 +222,14 @@ TEST(WriteFileAtomically, ReplacesAFileAndKeepsItsPermissions) {
   EXPECT_EQ(folder.CountFiles(), 1u);
 }
 
+TEST(WriteFileAtomically, ReplacesWhatAKilledProcessLeftBehind) {
+  const TestFolder folder;
+  folder.Write("file.fathom-tmp", "whole, but never put in its place");
+  WriteText(folder.Path("file"), "new");
+  EXPECT_EQ(TestFolder::Read(folder.Path("file")), "new");
+  EXPECT_EQ(folder.CountFiles(), 1U);
+}
+
 TEST(WriteFileAtomically, FollowsALink) {
   const TestFolder folder;
   const std::string path = folder.Write("f", "old");

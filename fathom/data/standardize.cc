@@ -58,7 +58,19 @@ Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs) {
       out.var(n, c) = missing ? scaler.missing_var[c] : inputs.var(n, c) / scale / scale;
     }
   }
-  return out;
+  if (scaler.directions.size() == 0) return out;
+  Moments turned(inputs.rows(), scaler.outputs());
+  const Matrix squared = scaler.directions.cwiseAbs2();
+  // Row by row, so that the bits of one do not depend on how many there are.
+  for (Index n = 0; n < inputs.rows(); ++n) {
+    turned.mean.row(n).setZero();
+    turned.var.row(n).setZero();
+    for (Index c = 0; c < inputs.cols(); ++c) {
+      turned.mean.row(n) += out.mean(n, c) * scaler.directions.row(c);
+      if (out.var(n, c) != 0) turned.var.row(n) += out.var(n, c) * squared.row(c);
+    }
+  }
+  return turned;
 }
 
 Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets) {
@@ -68,10 +80,9 @@ Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets) {
 }
 
 Prediction Unscale(const Scaler& scaler, Prediction prediction) {
-  if (prediction.observation) {
-    prediction.observation = Rescaled(prediction.observation, scaler.mean, scaler.scale);
-    return prediction;
-  }
+  for (auto& observation : prediction.observations)
+    observation = Rescaled(observation, scaler.mean, scaler.scale);
+  if (prediction.observed()) return prediction;
   for (Moments& component : prediction.components) {
     FATHOM_CHECK(component.cols() == scaler.mean.size());
     const auto scale = scaler.scale.transpose().array();

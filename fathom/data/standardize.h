@@ -17,6 +17,12 @@ struct Scaler {
   // [D], the variance that stands in for a missing cell, in standardised units: 1, the column's
   // own, or 0 if the column never varied, so that the cell is as good as known.
   Vector missing_var;
+  // [D, R], or empty: the standardised columns are then turned into R uncorrelated ones; see
+  // whiten.h.
+  Matrix directions = {};
+
+  // Of what StandardizeInputs gives.
+  Index outputs() const { return directions.size() == 0 ? mean.size() : directions.cols(); }
 };
 
 // Ignores NaN. `weights` [rows], or empty: how many rows each row counts as. A column without any number gets mean 0, scale 1 and missing_var 0. Keeps its
@@ -25,7 +31,8 @@ struct Scaler {
 Scaler FitScaler(const Matrix& values, const Vector& weights = Vector());
 
 // (x - mean) / scale with variance var / scale^2; a missing cell (NaN mean) becomes the training
-// column's own distribution, N(0, missing_var).
+// column's own distribution, N(0, missing_var). Along `directions`, where there are any, the
+// variances of cells are added up and their covariances neglected.
 Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs);
 Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets);  // NaN stays NaN
 

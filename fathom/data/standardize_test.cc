@@ -84,6 +84,19 @@ TEST(StandardizeInputs, ScalesVariancesAndFillsMissingCells) {
   EXPECT_EQ(scaled.var, var);
 }
 
+TEST(StandardizeInputs, TurnsColumnsAlongDirections) {
+  Scaler scaler{Eigen::Vector2d(1, 2), Eigen::Vector2d(2, 4), Vector::Ones(2)};
+  scaler.directions.resize(2, 1);
+  scaler.directions << 3, -1;
+  Moments inputs(2, 2);
+  inputs.mean << 5, 10, kNaN, 6;
+  inputs.var << 0, 16, kNaN, 0;
+  const Moments turned = StandardizeInputs(scaler, inputs);
+  ASSERT_EQ(turned.cols(), scaler.outputs());
+  EXPECT_EQ(turned.mean, Eigen::Vector2d(3 * 2 - 2, -1));
+  EXPECT_EQ(turned.var, Eigen::Vector2d(1, 9));
+}
+
 TEST(StandardizeTargets, KeepsMissingTargetsMissing) {
   const Scaler scaler{Vector::Ones(1), Vector::Ones(1), Vector::Ones(1)};
   EXPECT_TRUE(std::isnan(StandardizeTargets(scaler, Matrix::Constant(1, 1, kNaN))(0, 0)));

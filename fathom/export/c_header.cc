@@ -97,6 +97,7 @@ class HeaderWriter {
     WriteSizes();
     Part(c_source::kTypes);
     WriteColumns("input_columns", model_.input_scaler, model_.input_names);
+    WriteDirections();
     WriteColumns("output_columns", model_.target_scaler, model_.target_names);
     for (Index l = 0; l < network.num_layers(); ++l) WriteLayer(l);
     WriteNetwork();
@@ -152,7 +153,8 @@ class HeaderWriter {
       for (const SparseGp& gp : layer.gps) points = std::max(points, gp.num_inducing());
     }
     Line("enum {");
-    Line("  @INPUTS = ", network.input_dim(), ",");
+    Line("  @INPUTS = ", model_.input_names.size(), ",");
+    Line("  @RAW = ", network.input_dim(), ",");
     Line("  @OUTPUTS = ", network.outputs(), ",");
     Line("  @LAYERS = ", network.num_layers(), ",");
     Line("  @MOST_POINTS = ", points, ",");
@@ -188,6 +190,24 @@ class HeaderWriter {
       text += c + 1 < names.size() ? "},\n" : "}};\n";
     }
     Part(text);
+  }
+
+  // Along which the standardised columns enter the first layer.
+  void WriteDirections() {
+    const Matrix& directions = model_.input_scaler.directions;
+    if (directions.size() > 0) {
+      std::string text = "\nstatic const double @directions[@INPUTS][@RAW] = {\n";
+      for (Index c = 0; c < directions.rows(); ++c) {
+        text += "    {";
+        for (Index r = 0; r < directions.cols(); ++r) {
+          if (r > 0) text += ", ";
+          AppendNumber(directions(c, r), &text);
+        }
+        text += c + 1 < directions.rows() ? "},\n" : "}};\n";
+      }
+      Part(text);
+    }
+    Part(directions.size() > 0 ? c_source::kTurn : c_source::kKeep);
   }
 
   void WriteLayer(Index l) {
@@ -266,6 +286,8 @@ std::string CIdentifier(const std::string& text) {
 }
 
 std::string ExportCHeader(const Model& model, const std::string& name) {
+  if (!model.companions.empty())
+    ThrowError("a stack has no C header; fit a single network, without --quality best");
   if (name.empty() || CIdentifier(name) != name)
     ThrowError("the name of the C functions must be a C identifier, not ", Quoted(name));
   if (model.network.likelihood->Name() != "gaussian") {

@@ -173,24 +173,51 @@ static inline void @moments_spectral_mixture(const @gp *gp, const double *mu, co
 }
 )";
 
+const char* const kTurn = R"(
+static inline void @turn(const double *column_m, const double *column_v, double *m, double *v) {
+  int c, r;
+  for (r = 0; r < @RAW; ++r) m[r] = v[r] = 0;
+  for (c = 0; c < @INPUTS; ++c) {
+    for (r = 0; r < @RAW; ++r) {
+      m[r] += column_m[c] * @directions[c][r];
+      v[r] += column_v[c] * @directions[c][r] * @directions[c][r];
+    }
+  }
+}
+)";
+
+const char* const kKeep = R"(
+static inline void @turn(const double *column_m, const double *column_v, double *m, double *v) {
+  int c;
+  for (c = 0; c < @INPUTS; ++c) {
+    m[c] = column_m[c];
+    v[c] = column_v[c];
+  }
+}
+)";
+
 const char* const kPredict = R"(
 /* Moments of the last layer's functions, in the units that the model was trained in. */
 static inline void @propagate(const double *x, const double *x_std, double *m, double *v) {
-  double raw_m[@INPUTS], raw_v[@INPUTS], below_m[@MOST_INPUTS], below_v[@MOST_INPUTS];
+  double column_m[@INPUTS], column_v[@INPUTS], raw_m[@RAW], raw_v[@RAW];
+  double below_m[@MOST_INPUTS], below_v[@MOST_INPUTS];
   double out_m[@MOST_OUTPUTS], out_v[@MOST_OUTPUTS];
-  int c, d, l, below = @INPUTS;
+  int c, d, l, below = @RAW;
   for (c = 0; c < @INPUTS; ++c) {
     const @column *column = &@input_columns[c];
     const int missing = x[c] != x[c];
     const double spread = x_std && !missing ? x_std[c] / column->scale : 0;
-    raw_m[c] = missing ? 0 : (x[c] - column->mean) / column->scale;
-    raw_v[c] = missing ? column->missing_var : spread * spread;
+    column_m[c] = missing ? 0 : (x[c] - column->mean) / column->scale;
+    column_v[c] = missing ? column->missing_var : spread * spread;
+  }
+  @turn(column_m, column_v, raw_m, raw_v);
+  for (c = 0; c < @RAW; ++c) {
     below_m[c] = raw_m[c];
     below_v[c] = raw_v[c];
   }
   for (l = 0; l < @LAYERS; ++l) {
     const @layer *layer = &@layers[l];
-    for (c = 0; layer->skip && c < @INPUTS; ++c) {
+    for (c = 0; layer->skip && c < @RAW; ++c) {
       below_m[below + c] = raw_m[c];
       below_v[below + c] = raw_v[c];
     }

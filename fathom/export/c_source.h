@@ -14,6 +14,10 @@ extern const char* const kTypes;
 extern const char* const kSeArd;
 extern const char* const kLinearArd;
 extern const char* const kSpectralMixture;
+// `@turn(column_m, column_v, raw_m, raw_v)`: what the first layer sees of the standardised columns,
+// turned along `@directions` or as they are.
+extern const char* const kTurn;
+extern const char* const kKeep;
 // `@latent` and `@predict`, the functions that a user calls. Need the tables.
 extern const char* const kPredict;
 

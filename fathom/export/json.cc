@@ -25,7 +25,11 @@ std::string ExportJson(const Model& model) {
   Json json = {{"format", content.metadata.at("format")},
                {"format_version", content.metadata.at("format_version")},
                {"model", Json::parse(content.metadata.at("model"))},
+               {"companions", Json::array()},
                {"arrays", Json::object()}};
+  for (std::size_t k = 0; k < model.companions.size(); ++k)
+    json["companions"].push_back(
+        Json::parse(content.metadata.at("companions." + std::to_string(k) + ".model")));
   for (const auto& [name, tensor] : content.tensors) {
     const double* next = tensor.values.data();
     json["arrays"][name] = Nested(tensor.shape, 0, &next);

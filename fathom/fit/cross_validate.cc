@@ -56,20 +56,14 @@ void Summarize(Index classes, CrossValidation* result) {
 
 // Puts the held-out rows of each fold where they belong.
 void CollectNumbers(const std::vector<Split>& splits, const std::vector<Prediction>& predictions,
-                    const Dataset& dataset, Prediction* all) {
-  const auto nan = std::numeric_limits<double>::quiet_NaN();
-  Moments unknown(dataset.rows(), dataset.targets.cols());
-  unknown.mean.setConstant(nan);
-  unknown.var.setConstant(nan);
-  all->components.assign(predictions[0].components.size(), unknown);
-  all->weights = predictions[0].weights;
+                    const Dataset& dataset, Moments* all) {
+  *all = Moments(dataset.rows(), dataset.targets.cols());
+  all->mean.setConstant(std::numeric_limits<double>::quiet_NaN());
+  all->var = all->mean;
   for (std::size_t fold = 0; fold < splits.size(); ++fold) {
     const std::vector<Index>& rows = splits[fold].held_out;
-    for (std::size_t s = 0; s < predictions[fold].components.size(); ++s) {
-      const Moments part = predictions[fold].Component(static_cast<Index>(s));
-      all->components[s].mean(rows, Eigen::all) = part.mean;
-      all->components[s].var(rows, Eigen::all) = part.var;
-    }
+    all->mean(rows, Eigen::all) = predictions[fold].Mean();
+    all->var(rows, Eigen::all) = predictions[fold].Variance();
   }
 }
 

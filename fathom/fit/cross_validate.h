@@ -23,9 +23,8 @@ struct FoldScores {
 struct CrossValidation {
   FoldScores<Scores> numbers;
   FoldScores<ClassScores> classes;
-  // Of every row that was held out, by the model that has not seen it; NaN for others. Where y is
-  // not Gaussian, as Gaussians with its moments.
-  Prediction out_of_fold;
+  // Of every row that was held out, by the model that has not seen it; NaN for others.
+  Moments out_of_fold;
   Matrix probability;              // the same for classes, [N, classes]
   std::vector<Index> fold_of_row;  // -1 for a row that was never held out
 };

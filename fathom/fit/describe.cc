@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "fathom/base/error.h"
+
 namespace fathom {
 
 std::string DescribeNetwork(const DeepGp& network) {
@@ -27,6 +29,18 @@ std::string DescribeNetwork(const DeepGp& network) {
   }
   text << (alike && inducing[0] == 1 ? " pseudo-point" : " pseudo-points") << " per function";
   return text.str();
+}
+
+std::string DescribePropagation(const DeepGp& network) {
+  switch (network.propagation) {
+    case Propagation::kMoments:
+      return "moments";
+    case Propagation::kSamples:
+      return std::to_string(network.samples) + " samples";
+    case Propagation::kPoints:
+      return std::to_string(network.points.rows()) + " points";
+  }
+  throw InternalError("an unknown propagation");
 }
 
 std::vector<std::string> ConstantColumns(const Model& model) {
@@ -66,6 +80,48 @@ Matrix SquaredSlopes(const GpLayer& layer) {
   return slopes;
 }
 
+// [outputs, model inputs]: what the kernels expect of the squared slopes, multiplied along the layers
+// and summed over all paths.
+Matrix ExpectedSquaredSlopes(const DeepGp& network) {
+  Matrix squared = Matrix::Zero(network.outputs(), network.input_dim());
+  Matrix above = Matrix::Identity(network.outputs(), network.outputs());
+  for (Index l = network.num_layers() - 1; l >= 0; --l) {
+    const Matrix slopes = above * SquaredSlopes(network.layers[l]);
+    const Index below = l == 0 ? 0 : network.layers[l - 1].outputs();
+    if (l == 0 || network.layers[l].skip) squared += slopes.rightCols(slopes.cols() - below);
+    above = slopes.leftCols(below);
+  }
+  return squared;
+}
+
+// [outputs, columns]: mean squared slopes of the prediction, by differences at the pseudo-inputs.
+Matrix MeasuredSquaredSlopes(const Model& model) {
+  constexpr double kStep = 0.05;
+  const ThreadPool pool(1);
+  const NetworkPredictor predictor(model.network, pool);
+  const Matrix& Z = model.network.layers[0].gps[0].Z;
+  const Index outputs = model.network.outputs();
+  // Both sides are rows of the same numbers, so that samples are drawn alike.
+  const auto predict = [&](Index r, double step) {
+    Matrix x = Z;
+    x.col(r).array() += step;
+    return predictor.Predict(Moments::Certain(x), {.latent = true}).Mean();
+  };
+  // Output d of point p is row d * points + p.
+  Matrix slopes(Z.rows() * outputs, Z.cols());
+  for (Index r = 0; r < Z.cols(); ++r) {
+    const Matrix slope = (predict(r, kStep) - predict(r, -kStep)) / (2 * kStep);
+    for (Index d = 0; d < outputs; ++d)
+      slopes.col(r).segment(d * Z.rows(), Z.rows()) = slope.col(d);
+  }
+  const Matrix& directions = model.input_scaler.directions;
+  if (directions.size() > 0) slopes = Matrix(slopes * directions.transpose());
+  Matrix squared(outputs, slopes.cols());
+  for (Index d = 0; d < outputs; ++d)
+    squared.row(d) = slopes.middleRows(d * Z.rows(), Z.rows()).cwiseAbs2().colwise().mean();
+  return squared;
+}
+
 }  // namespace
 
 Matrix Lengthscales(const GpLayer& layer) {
@@ -82,21 +138,22 @@ Matrix Lengthscales(const GpLayer& layer) {
 
 Relevance FindRelevance(const Model& model) {
   const DeepGp& network = model.network;
-  Matrix squared = Matrix::Zero(network.outputs(), network.input_dim());
-  Matrix above = Matrix::Identity(network.outputs(), network.outputs());
-  for (Index l = network.num_layers() - 1; l >= 0; --l) {
-    const Matrix slopes = above * SquaredSlopes(network.layers[l]);
-    const Index below = l == 0 ? 0 : network.layers[l - 1].outputs();
-    if (l == 0 || network.layers[l].skip) squared += slopes.rightCols(slopes.cols() - below);
-    above = slopes.leftCols(below);
+  constexpr Index kMostMeasured = 1000;
+  const bool measured = network.input_dim() <= kMostMeasured;
+  Matrix squared = measured ? MeasuredSquaredSlopes(model) : ExpectedSquaredSlopes(network);
+  // Lengthscales are 1 / sqrt of squared slopes, so that both turn back in the same way.
+  Matrix bends = Lengthscales(network.layers[0]).cwiseInverse().cwiseAbs2();
+  const Matrix& directions = model.input_scaler.directions;
+  if (directions.size() > 0) {
+    const Matrix back = directions.cwiseAbs2().transpose();
+    if (!measured) squared = Matrix(squared * back);
+    bends = Matrix(bends * back);
   }
   if (model.target_names.size() == 1) squared = Matrix(squared.colwise().sum());
   Relevance relevance;
-  relevance.lengthscale = Lengthscales(network.layers[0])
-                              .colwise()
-                              .minCoeff()
-                              .transpose()
-                              .cwiseProduct(model.input_scaler.scale);
+  relevance.lengthscale =
+      bends.colwise().maxCoeff().cwiseSqrt().cwiseInverse().transpose().cwiseProduct(
+          model.input_scaler.scale);
   relevance.share = squared.cwiseSqrt();
   // A column that never varied cannot have taught the model anything.
   for (Index c = 0; c < squared.cols(); ++c) {

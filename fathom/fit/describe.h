@@ -12,6 +12,9 @@ namespace fathom {
 // "8 inputs -> 5 hidden -> 1 output, 100 pseudo-points per function".
 std::string DescribeNetwork(const DeepGp& network);
 
+// "moments", "100 samples", "16 points": how a stack names the kinds of its networks.
+std::string DescribePropagation(const DeepGp& network);
+
 // Names of the inputs and targets that never varied in the training data, from which nothing can be
 // learnt.
 std::vector<std::string> ConstantColumns(const Model& model);
@@ -33,9 +36,10 @@ struct Relevance {
   // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
   // file.
   Vector lengthscale;
-  // [targets, inputs]: root of the expected squared slope of the target per standard deviation of
-  // the input, as the kernels have it, multiplied along the layers and summed over all paths, and
-  // over the functions where a target has several; relative to the largest of its row.
+  // [targets, inputs]: root of the mean squared slope of the prediction per standard deviation of
+  // the input, over the pseudo-inputs of the first layer and the functions of the target, relative
+  // to the largest of its row. Of more than 1000 inputs, where that would take minutes, the slopes
+  // that the kernels expect.
   Matrix share;
 };
 Relevance FindRelevance(const Model& model);

@@ -14,6 +14,8 @@
 #include "fathom/fit/alternate.h"
 #include "fathom/fit/describe.h"
 #include "fathom/fit/observations.h"
+#include "fathom/fit/one_network.h"
+#include "fathom/fit/stack.h"
 #include "fathom/inference/aep_energy.h"
 
 namespace fathom {
@@ -50,7 +52,8 @@ std::vector<Index> ClosingRows(Index rows, std::uint64_t seed) {
 void RequireSameData(const Dataset& dataset, const Model& model) {
   if (Fingerprint(dataset) == model.data.fingerprint) return;
   std::ostringstream difference;
-  if (dataset.rows() != model.summary.rows) {
+  // The networks of a stack see parts of the table.
+  if (!model.recipe.stack && dataset.rows() != model.summary.rows) {
     difference << "it has " << dataset.rows() << " rows instead of " << model.summary.rows;
   } else if (dataset.input_names != model.input_names) {
     difference << "its inputs are " << QuotedList(dataset.input_names) << " instead of "
@@ -65,12 +68,21 @@ void RequireSameData(const Dataset& dataset, const Model& model) {
              "; name that table, or fit a new model");
 }
 
-// A time budget without a number of steps is there to be used: on the mountain car, 60 s instead of
-// the default number took the log likelihood of new rows from -2.43 to -2.37. The plateau rule ends
-// it when nothing is gained any more.
-void ResolveSteps(Index rows, MinimizeOptions* optimizer) {
-  if (optimizer->steps > 0) return;
-  optimizer->steps = optimizer->time_budget > 0 ? kMostSteps : DefaultSteps(rows);
+// Standardised inputs; sets the scaler's directions if they are to be whitened.
+Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whitening,
+                       Scaler* scaler) {
+  Moments x = StandardizeInputs(*scaler, inputs);
+  if (whitening == Whitening::kNever) return x;
+  // Cells of unknown value blur all directions at once.
+  if (whitening == Whitening::kAuto && !(x.var.array() == 0).all()) return x;
+  // With so many columns the directions would take longer than the training.
+  constexpr Index kMostColumns = 2000;
+  if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return x;
+  PrincipalDirections principal = FindPrincipalDirections(x.mean);
+  if (principal.directions.cols() == 0) return x;  // no column varies
+  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, y)) return x;
+  scaler->directions = std::move(principal.directions);
+  return StandardizeInputs(*scaler, inputs);
 }
 
 // A training from some state of the optimiser to an end.
@@ -119,8 +131,9 @@ class Training {
 
   void ReportEpoch(const Progress& progress) {
     Unpack(run_.state.parameters, energy_.packing(), &run_.model.network);
-    control_.on_epoch({progress.step / steps_per_epoch_, progress.step, -progress.value,
-                       progress.rate, NoiseStd(run_.model), progress.seconds});
+    control_.on_epoch({control_.stage, progress.step / steps_per_epoch_,
+                       control_.steps_before + progress.step, -progress.value, progress.rate,
+                       NoiseStd(run_.model), progress.seconds});
   }
 
   void WriteCheckpoint() {
@@ -152,28 +165,50 @@ class Training {
 
 }  // namespace
 
+void ResolveSteps(Index rows, Recipe* recipe) {
+  Index& steps = recipe->optimizer.steps;
+  if (steps > 0) return;
+  // A time budget without a number of steps is there to be used: on the mountain car, 60 s instead
+  // of the default number took the log likelihood of new rows from -2.43 to -2.37. The plateau rule
+  // ends it when nothing is gained any more.
+  const double usual = recipe->effort * static_cast<double>(DefaultSteps(rows));
+  steps = recipe->optimizer.time_budget > 0 ? kMostSteps
+                                            : std::max(Index{1}, static_cast<Index>(usual));
+}
+
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
-  const Stopwatch watch;
   CheckRecipe(recipe);
   CheckDataset(dataset);
+  return recipe.stack ? FitStack(dataset, recipe, control)
+                      : FitOneNetwork(dataset, recipe, control);
+}
+
+Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
+                    std::vector<Model> companions) {
+  const Stopwatch watch;
   Checkpoint run;
   Model& model = run.model;
+  model.companions = std::move(companions);
   model.recipe = recipe;
   model.schema = dataset.schema.inputs.empty()
                      ? NumericSchema(dataset.input_names, dataset.target_names)
                      : dataset.schema;
   model.recipe.start.seed = recipe.seed;
   model.recipe.optimizer.seed = recipe.seed;
-  ResolveSteps(dataset.rows(), &model.recipe.optimizer);
-  model.data = {Fingerprint(dataset), control.origin, control.settings};
+  ResolveSteps(dataset.rows(), &model.recipe);
+  model.data = {control.fingerprint.empty() ? Fingerprint(dataset) : control.fingerprint,
+                control.origin, control.settings};
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
   model.input_scaler = FitScaler(dataset.inputs.mean, dataset.weights);
   model.recipe.architecture.likelihood = ChooseLikelihood(recipe.architecture.likelihood, dataset);
   const auto likelihood = MakeLikelihood(model.recipe.architecture.likelihood);
   model.target_scaler = FitTargetScaler(*likelihood, dataset);
-  const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = Observations(*likelihood, model.target_scaler, dataset);
+  // What a linear fit explains of a target is known of numbers only.
+  const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
+  const Moments x = WhitenedInputs(dataset.inputs, judge ? y : Matrix(y.rows(), 0),
+                                   recipe.whitening, &model.input_scaler);
   model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
                              NumOutputs(*likelihood, dataset));
   likelihood->StartFrom(y, &model.network.likelihood_parameters);
@@ -196,14 +231,20 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
 }
 
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
-  const Stopwatch watch;
   const Model& model = checkpoint.model;
   if (model.recipe.inference != Inference::kAep)
     ThrowError("a training by EP or SEP cannot be resumed, as its factors are not kept; fit anew");
   CheckRecipe(model.recipe);
-  ResolveSteps(dataset.rows(), &checkpoint.model.recipe.optimizer);
+  ResolveSteps(dataset.rows(), &checkpoint.model.recipe);
   CheckDataset(dataset);
   RequireSameData(dataset, model);
+  return model.recipe.stack ? ResumeStack(dataset, std::move(checkpoint), control)
+                            : ResumeOneNetwork(dataset, std::move(checkpoint), control);
+}
+
+Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
+  const Stopwatch watch;
+  const Model& model = checkpoint.model;
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = Observations(*model.network.likelihood, model.target_scaler, dataset);
   checkpoint.state.seconds += control.seconds_before + watch.Seconds();
@@ -212,34 +253,12 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
 
 Checkpoint StartAgain(Model model, Index steps) {
   Recipe& recipe = model.recipe;
+  if (recipe.stack) ThrowError("a stack of networks cannot be trained further; fit it anew");
   Require(model.summary.steps >= 0, "steps of the model", "at least 0", model.summary.steps);
   recipe.optimizer.time_budget = 0;
   recipe.optimizer.steps = steps;
   MinimizeState state(Pack(model.network, {recipe.noise_floor}), model.summary.steps);
   return {std::move(model), std::move(state)};
-}
-
-ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
-    : model_(std::move(model)), pool_(threads), predictor_(model_.network, pool_, precision) {}
-
-Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
-  Prediction prediction =
-      predictor_.Predict(StandardizeInputs(model_.input_scaler, inputs), options);
-  if (!model_.network.likelihood->TakesScaledTargets()) return prediction;
-  if (options.latent) {
-    // The functions of the targets; those of their noise have no units.
-    const Index targets = model_.target_scaler.mean.size();
-    for (Moments& f : prediction.components) {
-      f.mean.conservativeResize(Eigen::NoChange, targets);
-      f.var.conservativeResize(Eigen::NoChange, targets);
-    }
-  }
-  return Unscale(model_.target_scaler, std::move(prediction));
-}
-
-Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,
-                                          const PredictOptions& options) const {
-  return predictor_.ClassProbabilities(StandardizeInputs(model_.input_scaler, inputs), options);
 }
 
 }  // namespace fathom

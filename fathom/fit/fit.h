@@ -13,6 +13,7 @@ namespace fathom {
 
 // What is known at the end of each pass over the table.
 struct EpochMetrics {
+  Index stage = 0;  // number of the network, where a stack has several
   Index epoch = 0;  // passes that are done
   Index step = 0;
   double energy_per_row = 0;  // moving average over the steps
@@ -34,11 +35,15 @@ struct FitControl {
   // with the Error.
   std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
   double seconds_before = 0;  // that count as part of the training, such as reading the table
-  std::string origin = {};    // see TrainingData
+  // Steps that were done before in the same fit, and the number of its network: for reports.
+  Index steps_before = 0;
+  Index stage = 0;
+  std::string fingerprint = {};                                   // of the data; empty: found out
+  std::string origin = {};                                        // see TrainingData
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
 };
 
-// Fits a deep GP to a dataset. Throws Error for data or options that cannot be used, NumericalError
+// Fits a deep GP, or a stack of them, to a dataset. Throws Error for data or options that cannot be used, NumericalError
 // if no step could be computed.
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control = {});
 

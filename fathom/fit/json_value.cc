@@ -23,6 +23,8 @@ using Json = nlohmann::json;
 
 constexpr auto kPrecisions = std::to_array<std::pair<Precision, std::string_view>>(
     {{Precision::kDouble, "double"}, {Precision::kMixed, "mixed"}});
+constexpr auto kWhitenings = std::to_array<std::pair<Whitening, std::string_view>>(
+    {{Whitening::kAuto, "auto"}, {Whitening::kNever, "never"}, {Whitening::kAlways, "always"}});
 constexpr auto kStarts = std::to_array<std::pair<Start, std::string_view>>(
     {{Start::kPrincipal, "principal"}, {Start::kPaper, "paper"}});
 constexpr auto kPropagations =
@@ -97,6 +99,7 @@ Json ToJson(const std::vector<Index>& value) { return value; }
 Json ToJson(const std::vector<std::string>& value) { return value; }
 Json ToJson(const std::map<std::string, std::vector<std::string>>& value) { return value; }
 Json ToJson(Precision value) { return NameOf(kPrecisions, value); }
+Json ToJson(Whitening value) { return NameOf(kWhitenings, value); }
 Json ToJson(Start value) { return NameOf(kStarts, value); }
 Json ToJson(Propagation value) { return NameOf(kPropagations, value); }
 Json ToJson(StopReason value) { return NameOf(kStopReasons, value); }
@@ -144,6 +147,9 @@ void FromJson(const Json& json, const std::string& name,
 }
 void FromJson(const Json& json, const std::string& name, Precision* value) {
   ValueOf(kPrecisions, json, name, value);
+}
+void FromJson(const Json& json, const std::string& name, Whitening* value) {
+  ValueOf(kWhitenings, json, name, value);
 }
 
 void FromJson(const Json& json, const std::string& name, Start* value) {

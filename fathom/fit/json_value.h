@@ -29,6 +29,7 @@ nlohmann::json ToJson(Propagation value);
 nlohmann::json ToJson(StopReason value);
 nlohmann::json ToJson(Inference value);
 nlohmann::json ToJson(Precision value);
+nlohmann::json ToJson(Whitening value);
 
 void FromJson(const nlohmann::json& json, const std::string& name, double* value);
 void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
@@ -45,6 +46,7 @@ void FromJson(const nlohmann::json& json, const std::string& name, Propagation* 
 void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Inference* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Precision* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Whitening* value);
 
 }  // namespace fathom
 

@@ -4,6 +4,7 @@
 #define FATHOM_FIT_MODEL_H_
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ struct Model {
   Recipe recipe;
   TrainingSummary summary;
   TrainingData data;
+  // A stack predicts with the mixture of this network and its companions, which have none of their
+  // own. Shares sum to 1.
+  double share = 1;
+  std::vector<Model> companions;
 };
 
 // A model made ready to predict: conditioning costs O(M^3) once. Rows are in the units of the file,
@@ -60,9 +65,12 @@ class ModelPredictor {
   Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
 
  private:
+  const Model& member(std::size_t k) const;
+  double Share(std::size_t k) const;
+
   Model model_;
   ThreadPool pool_;
-  NetworkPredictor predictor_;
+  std::vector<std::unique_ptr<NetworkPredictor>> members_;  // of the model and its companions
 };
 
 // safetensors with the description of the model in its metadata. Save is all or nothing;

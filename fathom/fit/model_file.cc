@@ -84,23 +84,32 @@ Json Describe(const Model& model) {
   Json training = Json::object();
   VisitFields(model.summary,
               [&](const char* name, const auto& value) { training[name] = ToJson(value); });
-  return {{"written_by", std::string("fathom ") + FATHOM_VERSION},
-          {"likelihood", model.network.likelihood->Name()},
-          {"jitter", ToJson(model.network.jitter)},
-          {"full_covariance", model.network.full_covariance},
-          {"propagation", ToJson(model.network.propagation)},
-          {"paths", model.network.num_paths()},
-          {"layers", std::move(layers)},
-          {"inputs", ToJson(model.input_names)},
-          {"targets", ToJson(model.target_names)},
-          {"columns", DescribeSchema(model.schema)},
-          {"data",
-           {{"fingerprint", model.data.fingerprint},
-            {"origin", model.data.origin},
-            {"settings", ToJson(model.data.settings)}}},
-          {"recipe", RecipeToJson(model.recipe)},
-          {"training", std::move(training)}};
+  Json json = {{"written_by", std::string("fathom ") + FATHOM_VERSION},
+               {"likelihood", model.network.likelihood->Name()},
+               {"jitter", ToJson(model.network.jitter)},
+               {"full_covariance", model.network.full_covariance},
+               {"propagation", ToJson(model.network.propagation)},
+               {"paths", model.network.num_paths()},
+               {"layers", std::move(layers)},
+               {"inputs", ToJson(model.input_names)},
+               {"targets", ToJson(model.target_names)},
+               {"columns", DescribeSchema(model.schema)},
+               {"data",
+                {{"fingerprint", model.data.fingerprint},
+                 {"origin", model.data.origin},
+                 {"settings", ToJson(model.data.settings)}}},
+               {"recipe", RecipeToJson(model.recipe)},
+               {"training", std::move(training)},
+               {"share", ToJson(model.share)},
+               {"companions", model.companions.size()}};
+  // Older programs refuse the array that comes with it, as they must.
+  if (model.input_scaler.directions.size() > 0)
+    json["whitened_inputs"] = model.input_scaler.directions.cols();
+  return json;
 }
+
+// Of the names of a companion's arrays and description.
+std::string CompanionPrefix(std::size_t k) { return "companions." + std::to_string(k) + "."; }
 
 // The three arrays of a scaler by their names in the file.
 template <typename AnyScaler>
@@ -110,9 +119,11 @@ auto ScalerArrays(const std::string& name, AnyScaler& scaler) {
                     std::pair{name + ".missing_var", &scaler.missing_var}};
 }
 
+constexpr const char* kDirections = "scalers.inputs.directions";
+
 void CheckScaler(const Scaler& scaler, const char* name) {
-  const bool finite =
-      scaler.mean.allFinite() && scaler.scale.allFinite() && scaler.missing_var.allFinite();
+  const bool finite = scaler.mean.allFinite() && scaler.scale.allFinite() &&
+                      scaler.missing_var.allFinite() && scaler.directions.allFinite();
   if (!finite || (scaler.scale.array() <= 0).any() || (scaler.missing_var.array() < 0).any())
     ThrowError("the scaler of the ", name, " holds a number that is not finite or out of range;",
                " make the file anew");
@@ -145,12 +156,20 @@ void CheckWhole(const Model& model) {
   };
   const Index inputs = model.network.input_dim();
   const Index targets = likelihood.NumTargets(model.network.outputs());
-  require(static_cast<Index>(model.input_names.size()), inputs, "input columns");
+  require(model.input_scaler.outputs(), inputs, "inputs of the first layer");
   require(static_cast<Index>(model.target_names.size()), targets, "target columns");
   require(static_cast<Index>(classes.size()), likelihood.NumClasses(model.network.outputs()),
           "classes");
-  require(model.input_scaler.mean.size(), inputs, "scaled inputs");
+  require(model.input_scaler.mean.size(), static_cast<Index>(model.input_names.size()),
+          "scaled inputs");
   require(model.target_scaler.mean.size(), targets, "scaled targets");
+  for (const Model& companion : model.companions) {
+    if (!companion.companions.empty() || companion.input_names != model.input_names ||
+        companion.target_names != model.target_names)
+      ThrowError("a companion of its network is for another table");
+  }
+  if (!(model.share > 0 && model.share <= 1))
+    ThrowError("the share of a network is ", model.share, ", not between 0 and 1");
 }
 
 // Builds a model from what a file holds. Nothing is allocated but for arrays that the file has.
@@ -188,14 +207,46 @@ class Builder {
     ReadPaths(description, &model.network);
     for (const auto& [name, array] : ScalerArrays("scalers.inputs", model.input_scaler))
       *array = TakeVector(name, static_cast<Index>(model.input_names.size()));
+    if (description.contains("whitened_inputs")) {
+      Index directions = 0;
+      Read(description, "whitened_inputs", &directions);
+      model.input_scaler.directions =
+          TakeMatrix(kDirections, static_cast<Index>(model.input_names.size()), directions);
+    }
     for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
       *array = TakeVector(name, static_cast<Index>(model.target_names.size()));
+    if (description.contains("share")) Read(description, "share", &model.share);
+    if (description.contains("companions")) {
+      Index companions = 0;
+      Read(description, "companions", &companions);
+      for (Index k = 0; k < companions; ++k) model.companions.push_back(BuildCompanion(k));
+    }
     CheckWhole(model);
     return model;
   }
 
  private:
-  const std::string& Metadata(const char* key) const {
+  // The part of the file whose names begin with the companion's prefix is a model by itself.
+  Model BuildCompanion(Index k) {
+    const std::string prefix = CompanionPrefix(static_cast<std::size_t>(k));
+    SafeTensors part;
+    part.metadata = {{"format", kFormat},
+                     {"format_version", Metadata("format_version")},
+                     {"model", Metadata(prefix + "model")}};
+    for (auto entry = content_.tensors.begin(); entry != content_.tensors.end();) {
+      if (entry->first.starts_with(prefix)) {
+        part.tensors[entry->first.substr(prefix.size())] = std::move(entry->second);
+        entry = content_.tensors.erase(entry);
+      } else {
+        ++entry;
+      }
+    }
+    Model companion = Builder(&part).Build();
+    RequireNothingLeft(part);
+    return companion;
+  }
+
+  const std::string& Metadata(const std::string& key) const {
     const auto found = content_.metadata.find(key);
     if (found == content_.metadata.end()) ThrowError("its metadata have no ", Quoted(key));
     return found->second;
@@ -377,6 +428,16 @@ SafeTensors ModelToTensors(const Model& model) {
     content.tensors[name] = ToTensor(*array);
   for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
     content.tensors[name] = ToTensor(*array);
+  const Matrix& directions = model.input_scaler.directions;
+  if (directions.size() > 0)
+    content.tensors[kDirections] =
+        ToTensor({directions.rows(), directions.cols()}, directions.data());
+  for (std::size_t k = 0; k < model.companions.size(); ++k) {
+    SafeTensors part = ModelToTensors(model.companions[k]);
+    const std::string prefix = CompanionPrefix(k);
+    content.metadata[prefix + "model"] = part.metadata["model"];
+    for (auto& [name, tensor] : part.tensors) content.tensors[prefix + name] = std::move(tensor);
+  }
   return content;
 }
 

@@ -75,6 +75,14 @@ void ExpectRoundTrip(const Model& model) {
 
 TEST(ModelFile, WhitenedModelComesBack) { ExpectRoundTrip(SmallModel()); }
 
+TEST(ModelFile, DirectionsOfTheInputsComeBack) {
+  Recipe recipe = SmallRecipe();
+  recipe.whitening = Whitening::kAlways;
+  const Model model = Fit(SmallDataset(), recipe);
+  ASSERT_EQ(model.input_scaler.directions.rows(), 3);
+  ExpectRoundTrip(model);
+}
+
 TEST(ModelFile, SiteFormComesBack) {
   Recipe recipe = SmallRecipe();
   recipe.architecture.site_form = true;

@@ -41,6 +41,8 @@ void CheckRecipe(const Recipe& recipe) {
           recipe.noise_floor);
   Require(recipe.optimizer.steps >= 0 && recipe.optimizer.steps <= kMostSteps, "steps",
           "from 0 to 1e15", recipe.optimizer.steps);
+  Require(recipe.effort > 0 && recipe.effort <= 1000, "effort", "positive and at most 1000",
+          recipe.effort);
   Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);
   Require(recipe.optimizer.learning_rate > 0 && recipe.optimizer.learning_rate <= 10,
           "learning rate", "positive and at most 10", recipe.optimizer.learning_rate);

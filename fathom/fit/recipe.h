@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "fathom/data/whiten.h"
 #include "fathom/model/initialize.h"
 #include "fathom/optimize/minimize.h"
 
@@ -21,14 +22,20 @@ struct Recipe {
   // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
   Architecture architecture = {.likelihood = "auto"};
   InitializeOptions start;
+  Whitening whitening = Whitening::kAuto;  // of the inputs
   Inference inference = Inference::kAep;
   double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit
   // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as the
   // likelihood itself (power 1). False: alpha outside too.
   bool mixture = true;
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
-  // steps = 0: as many as DefaultSteps says for the table, or as fit into the time budget.
+  // steps = 0: as many as DefaultSteps says for the table, times `effort`, or as fit into the time
+  // budget.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
+  double effort = 1;
+  // Networks of several kinds are fitted and their predictions mixed; see stack.h. For moments and
+  // the tied factor.
+  bool stack = false;
   Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it

@@ -18,12 +18,15 @@ using Json = nlohmann::json;
 // that a new member does not compile until it is listed here.
 template <typename AnyRecipe, typename Visitor>
 void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
-  auto& [architecture, start, inference, alpha, mixture, noise_floor, optimizer, precision, seed,
-         threads] = recipe;
+  auto& [architecture, start, whitening, inference, alpha, mixture, noise_floor, optimizer, effort,
+         stack, precision, seed, threads] = recipe;
+  visit("whitening", whitening);
   visit("inference", inference);
   visit("alpha", alpha);
   visit("mixture", mixture);
   visit("noise_floor", noise_floor);
+  visit("effort", effort);
+  visit("stack", stack);
   visit("precision", precision);
   visit("seed", seed);
   visit("threads", threads);

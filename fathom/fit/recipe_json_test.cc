@@ -28,6 +28,8 @@ Json Changed(Json json) {
       value = "paper";
     } else if (key == "inference") {
       value = "sep";
+    } else if (key == "whitening") {
+      value = "always";
     } else if (key == "precision") {
       value = "mixed";
     } else if (key == "propagation") {

@@ -82,7 +82,7 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   const bool latent = options.latent || observation;  // what is observed comes on top
   if (model_.full_covariance && options.samples == 0) {
     Prediction joint = Prediction::Gaussian(PredictJoint(x, latent).Diagonal());
-    joint.observation = observation;
+    if (observation) joint.observations.push_back(observation);
     return joint;
   }
   const Network& network = NetworkFor(x);
@@ -92,7 +92,7 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   Prediction out;
   out.components.assign(std::max<Index>(S, 1), Moments(x.rows(), model_.outputs()));
   out.weights = Vector::Ones(1);
-  out.observation = observation;
+  if (observation) out.observations.assign(out.components.size(), observation);
   if (S > 0) {
     LogPathWeights(model_, S, &out.weights);
     out.weights = out.weights.array().exp();

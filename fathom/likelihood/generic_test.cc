@@ -106,7 +106,7 @@ TEST(Generic, NotANumberStaysVisible) {
 TEST(Generic, PredictsFromTheDensityAlone) {
   const auto observe = [](const GenericOptions& options, double m, double v) {
     Prediction y = Prediction::Gaussian(Moments(Matrix{{m}}, Matrix{{v}}));
-    y.observation = MakeObservation(std::make_shared<GenericLikelihood>(options), Vector(), 1);
+    y.observations = {MakeObservation(std::make_shared<GenericLikelihood>(options), Vector(), 1)};
     return y;
   };
   for (const double m : {0.0, -3e4, 2.5}) {
@@ -118,7 +118,7 @@ TEST(Generic, PredictsFromTheDensityAlone) {
                 Prediction::Gaussian(Moments(Matrix{{m}}, Matrix{{2.0}})).Crps(0, 0, m + 1), 1e-6);
   }
   Prediction exact = observe(MyPoisson(), 1.1, 0.2);
-  exact.observation = MakeObservation(MakeLikelihood("poisson"), Vector{{1.0}}, 1);
+  exact.observations = {MakeObservation(MakeLikelihood("poisson"), Vector{{1.0}}, 1)};
   const Prediction counts = observe(MyPoisson(), 1.1, 0.2);
   EXPECT_NEAR(counts.Mean()(0, 0), exact.Mean()(0, 0), 1e-8);
   EXPECT_NEAR(counts.Variance()(0, 0), exact.Variance()(0, 0), 1e-6);

@@ -29,14 +29,14 @@ class EveryObservation : public testing::TestWithParam<std::string> {
   EveryObservation() {
     const auto likelihood = MakeLikelihood(GetParam());
     const Index outputs = likelihood->NumOutputs(/*targets=*/1, /*classes=*/0);
-    y_.observation =
-        MakeObservation(likelihood, likelihood->InitialParameters(outputs, 0.3), outputs);
+    y_.observations.assign(
+        2, MakeObservation(likelihood, likelihood->InitialParameters(outputs, 0.3), outputs));
     y_.components = {Moments(Matrix::Constant(1, outputs, 0.4), Matrix::Constant(1, outputs, 0.6)),
                      Moments(Matrix::Constant(1, outputs, 0.9), Matrix::Zero(1, outputs))};
     y_.weights = Vector{{0.4, 0.6}};
   }
 
-  bool discrete() const { return y_.observation->discrete(); }
+  bool discrete() const { return y_.discrete(); }
   double Density(double y) const {
     return std::exp(y_.LogDensity(0, Eigen::RowVectorXd::Constant(1, y)));
   }
@@ -110,7 +110,8 @@ TEST_P(EveryObservation, CrpsIsItsDefinition) {
 TEST_P(EveryObservation, RescalesAsYDoes) {
   if (discrete()) GTEST_SKIP() << "whole numbers stay as they are";
   Prediction scaled = y_;
-  scaled.observation = Rescaled(y_.observation, Vector{{5.0}}, Vector{{3.0}});
+  for (auto& observation : scaled.observations)
+    observation = Rescaled(observation, Vector{{5.0}}, Vector{{3.0}});
   EXPECT_NEAR(scaled.Mean()(0, 0), 5 + 3 * y_.Mean()(0, 0), 1e-12);
   EXPECT_NEAR(scaled.Variance()(0, 0), 9 * y_.Variance()(0, 0), 1e-12);
   EXPECT_NEAR(scaled.Quantile(0, 0, 0.9), 5 + 3 * y_.Quantile(0, 0, 0.9), 1e-9);

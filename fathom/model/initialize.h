@@ -24,9 +24,9 @@ struct Architecture {
   std::vector<Index> inducing = {100, 50};
   std::string kernel = "se_ard";
   std::string likelihood = "gaussian";
-  bool linear_mean = false;  // hidden layers have a fixed linear mean (principal components)
-  bool skip_links = false;   // raw inputs beside the hidden units in layers above the first
-  bool shared = false;       // the functions of a layer share kernel parameters and pseudo-inputs
+  bool linear_mean = true;  // hidden layers have a fixed linear mean (principal components)
+  bool skip_links = false;  // raw inputs beside the hidden units in layers above the first
+  bool shared = false;      // the functions of a layer share kernel parameters and pseudo-inputs
   bool full_covariance = false;  // hidden units of a row are one joint Gaussian
   bool site_form = false;        // posterior in the site form instead of the whitened one
   Propagation propagation = Propagation::kMoments;

@@ -231,7 +231,8 @@ TEST(Initialize, HiddenUnitsBeginAsPrincipalComponents) {
 
 TEST(Initialize, GivesUpOnAKernelMatrixThatIsNotFinite) {
   const Matrix x = RandomStream(1).NormalMatrix(20, 2);
-  EXPECT_THROW(Initialize({}, {.lengthscale = std::nan("")}, x, 1), NumericalError);
+  EXPECT_THROW(Initialize({.linear_mean = false}, {.lengthscale = std::nan("")}, x, 1),
+               NumericalError);
 }
 
 TEST(Initialize, RefusesWhatMakesNoSense) {

@@ -1,0 +1,66 @@
+#include "fathom/data/whiten.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+namespace {
+
+constexpr Index kMostRows = 20'000;
+
+// Every k-th row, so that a sorted table is sampled evenly.
+Matrix EvenSample(const Matrix& values) {
+  const Index stride = (values.rows() + kMostRows - 1) / kMostRows;
+  if (stride <= 1) return values;
+  return values(Eigen::seq(0, values.rows() - 1, stride), Eigen::all);
+}
+
+}  // namespace
+
+PrincipalDirections FindPrincipalDirections(const Matrix& x) {
+  FATHOM_CHECK(x.rows() > 0 && x.allFinite());
+  const Matrix sample = EvenSample(x);
+  const Matrix centred = sample.rowwise() - sample.colwise().mean();
+  const Matrix covariance = centred.transpose() * centred / static_cast<double>(sample.rows());
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(covariance);
+  FATHOM_CHECK(solver.info() == Eigen::Success);
+  const Vector& ascending = solver.eigenvalues();
+  const Index D = ascending.size();
+  const double least = 1e-10 * ascending[D - 1];
+  const Index R = (ascending.array() > least).count();
+  PrincipalDirections out;
+  out.variance = ascending.tail(R).reverse();
+  out.directions = solver.eigenvectors().rightCols(R).rowwise().reverse();
+  for (Index r = 0; r < R; ++r) {
+    auto direction = out.directions.col(r);
+    // The sign is arbitrary; fix it, so that a model does not depend on the solver's taste.
+    Index largest = 0;
+    direction.cwiseAbs().maxCoeff(&largest);
+    direction /= (direction[largest] < 0 ? -1 : 1) * std::sqrt(out.variance[r]);
+  }
+  return out;
+}
+
+bool HidesInSmallDirections(const PrincipalDirections& principal, const Matrix& x,
+                            const Matrix& y) {
+  constexpr double kSmall = 0.03;
+  if (x.rows() < 10 * x.cols()) return false;
+  const Matrix sample = EvenSample(x);
+  const Matrix targets = EvenSample(y);
+  // The scores are uncorrelated, so that each explains its squared covariance with the target.
+  const Matrix scores = (sample.rowwise() - sample.colwise().mean()) * principal.directions;
+  const Matrix explained =
+      (scores.transpose() * targets / static_cast<double>(sample.rows())).cwiseAbs2();
+  const Index small = (principal.variance.array() < kSmall).count();
+  for (Index t = 0; t < y.cols(); ++t) {
+    const double all = explained.col(t).sum();
+    // Of pure noise, D / N of the variance is explained by chance.
+    if (all > 0.1 && explained.col(t).tail(small).sum() > 0.5 * all) return true;
+  }
+  return false;
+}
+
+}  // namespace fathom

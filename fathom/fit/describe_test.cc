@@ -1,0 +1,75 @@
+#include "fathom/fit/describe.h"
+
+#include <gtest/gtest.h>
+
+#include "fathom/base/random.h"
+#include "fathom/fit/fit.h"
+
+namespace fathom {
+namespace {
+
+// y = 3 a + b, of columns in different units, with a third one that means nothing.
+Dataset Plane() {
+  RandomStream stream(5);
+  Dataset dataset;
+  dataset.source = "plane";
+  dataset.input_names = {"a", "b", "c"};
+  dataset.target_names = {"y"};
+  const Matrix x = stream.NormalMatrix(300, 3);
+  dataset.targets = 3 * x.col(0) + x.col(1) + 0.1 * stream.NormalMatrix(300, 1);
+  dataset.inputs = Moments::Certain(x * Eigen::Vector3d(1, 100, 0.01).asDiagonal());
+  return dataset;
+}
+
+class FoundRelevance : public testing::TestWithParam<Recipe> {};
+
+TEST_P(FoundRelevance, IsTheSlopePerStandardDeviation) {
+  Recipe recipe = GetParam();
+  recipe.architecture.hidden = {2};
+  recipe.architecture.inducing = {20, 15};
+  recipe.optimizer.steps = 150;
+  recipe.optimizer.warm_up = 10;
+  const Relevance relevance = FindRelevance(Fit(Plane(), recipe));
+  ASSERT_EQ(relevance.share.cols(), 3);
+  EXPECT_DOUBLE_EQ(relevance.share(0, 0), 1);
+  EXPECT_NEAR(relevance.share(0, 1), 1.0 / 3, 0.1);
+  EXPECT_LT(relevance.share(0, 2), 0.1);
+  EXPECT_EQ(relevance.lengthscale.size(), 3);
+}
+
+Recipe Plain() { return {}; }
+Recipe Whitened() {
+  Recipe recipe;
+  recipe.whitening = Whitening::kAlways;
+  return recipe;
+}
+Recipe Sampled() {
+  Recipe recipe;
+  recipe.architecture.propagation = Propagation::kSamples;
+  recipe.architecture.skip_links = true;
+  return recipe;
+}
+INSTANTIATE_TEST_SUITE_P(Models, FoundRelevance, testing::Values(Plain(), Whitened(), Sampled()));
+
+// By its own units, a lengthscale is that of the kernel times the scale of the column; turned by
+// directions, that of all of them together.
+TEST(Lengthscales, AreInTheUnitsOfTheColumns) {
+  Recipe recipe;
+  recipe.architecture.hidden = {};
+  recipe.architecture.inducing = {5};
+  recipe.optimizer.steps = 1;
+  Model model = Fit(Plane(), recipe);
+  model.network.layers[0].gps[0].theta << 4, 0.5, 2, 1;
+  model.input_scaler.scale << 10, 3, 1;
+  Relevance relevance = FindRelevance(model);
+  EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 5);
+  EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);
+  model.input_scaler.directions = Matrix::Identity(3, 3);
+  model.input_scaler.directions(0, 1) = 2;
+  relevance = FindRelevance(model);
+  EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 10 / std::sqrt(1 / 0.25 + 4 / 4.0));
+  EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);
+}
+
+}  // namespace
+}  // namespace fathom

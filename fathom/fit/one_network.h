@@ -1,0 +1,23 @@
+// The training of one network, of which a fit consists: of one such, or of several that are stacked.
+#ifndef FATHOM_FIT_ONE_NETWORK_H_
+#define FATHOM_FIT_ONE_NETWORK_H_
+
+#include <vector>
+
+#include "fathom/fit/fit.h"
+
+namespace fathom {
+
+// Like Fit and Resume, but for the network of the recipe alone. `companions` become those of the
+// model and so of its checkpoints.
+Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
+                    std::vector<Model> companions = {});
+// Takes the dataset to be the one that the training began with.
+Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control);
+
+// Sets the number of steps if none is given: by the rows, or as many as fit into the time budget.
+void ResolveSteps(Index rows, Recipe* recipe);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_ONE_NETWORK_H_

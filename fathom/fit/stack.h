@@ -1,0 +1,31 @@
+// A mixture of models of several kinds, each of which some tables call for: moments between the
+// layers, sampled paths, learnt points, one layer more, no hidden layer. Every kind is first fitted
+// to nine tenths of the rows; how well it predicts the others decides its share. Then it is fitted
+// to all rows.
+#ifndef FATHOM_FIT_STACK_H_
+#define FATHOM_FIT_STACK_H_
+
+#include <vector>
+
+#include "fathom/fit/fit.h"
+
+namespace fathom {
+
+// The recipes of the kinds; the first is the given one. Learnt points are left out where a target
+// takes few values: their narrow components would sit on those.
+std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset);
+
+// [members]: the weights w, positive and summing to 1, that maximise
+//   sum_n log sum_k w_k exp(l_nk) + sum_k log w_k / members                        [stack-shares]
+// where l [rows, members] are log densities of rows that no member has seen. The second term is one
+// row that all members predict equally well, and keeps every share from vanishing.
+Vector StackShares(const Matrix& log_densities);
+
+// For recipes that ask for a stack: what Fit and Resume do then. The checkpoint of a stack holds
+// the networks that are done as companions of the one in training.
+Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& control);
+Model ResumeStack(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_STACK_H_

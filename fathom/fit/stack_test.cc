@@ -1,0 +1,144 @@
+#include "fathom/fit/stack.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fathom/base/random.h"
+#include "fathom/data/test_folder.h"
+
+namespace fathom {
+namespace {
+
+Dataset Wave(Index rows) {
+  RandomStream stream(3);
+  Dataset dataset;
+  dataset.source = "wave";
+  dataset.input_names = {"a", "b"};
+  dataset.target_names = {"y"};
+  const Matrix x = stream.NormalMatrix(rows, 2);
+  dataset.inputs = Moments::Certain(x);
+  dataset.targets = (2 * x.col(0)).array().sin().matrix() + 0.1 * stream.NormalMatrix(rows, 1);
+  return dataset;
+}
+
+Recipe SmallStack() {
+  Recipe recipe;
+  recipe.stack = true;
+  recipe.architecture.hidden = {2};
+  recipe.architecture.inducing = {6, 5};
+  recipe.architecture.paths = 3;
+  recipe.optimizer.steps = 6;
+  recipe.optimizer.warm_up = 2;
+  recipe.threads = 1;
+  return recipe;
+}
+
+void ExpectSamePredictions(const Model& a, const Model& b) {
+  const Moments x = Wave(7).inputs;
+  const Prediction one = ModelPredictor(a, 1).Predict(x);
+  const Prediction other = ModelPredictor(b, 2).Predict(x);
+  ASSERT_EQ(one.size(), other.size());
+  EXPECT_EQ(one.weights, other.weights);
+  for (std::size_t s = 0; s < one.components.size(); ++s) {
+    EXPECT_EQ(one.components[s].mean, other.components[s].mean);
+    EXPECT_EQ(one.components[s].var, other.components[s].var);
+  }
+}
+
+// At a maximum with all shares positive, no share can gain at the cost of another: the derivatives
+// of the objective with respect to the shares are equal.
+TEST(StackShares, MaximiseTheLikelihoodOfTheMixture) {
+  const Matrix l = 2 * RandomStream(8).NormalMatrix(50, 3);
+  const Vector shares = StackShares(l);
+  EXPECT_NEAR(shares.sum(), 1, 1e-12);
+  Vector slopes = (3 * shares.array()).inverse();
+  for (Index n = 0; n < 50; ++n) {
+    const Vector density = l.row(n).array().exp().transpose();
+    slopes += density / density.dot(shares);
+  }
+  EXPECT_NEAR(slopes[1], slopes[0], 1e-3 * slopes[0]);
+  EXPECT_NEAR(slopes[2], slopes[0], 1e-3 * slopes[0]);
+}
+
+TEST(StackShares, AreEqualForEqualMembersAndSmallForBadOnes) {
+  EXPECT_TRUE(StackShares(Matrix::Constant(9, 4, -3)).isApprox(Vector::Constant(4, 0.25)));
+  Matrix l = Matrix::Zero(99, 2);
+  l.col(1).setConstant(-std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(StackShares(l)[1], 0.005, 1e-9);  // half of the one row of the prior
+  l.row(3).setConstant(-std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(StackShares(l).allFinite());
+}
+
+TEST(StackRecipes, LeaveOutWhatDoesNotFit) {
+  const Dataset wave = Wave(600);
+  EXPECT_EQ(StackRecipes(SmallStack(), wave).size(), 5U);
+  Dataset grades = wave;
+  grades.targets = wave.targets.array().round();
+  for (const Recipe& kind : StackRecipes(SmallStack(), grades))
+    EXPECT_NE(kind.architecture.propagation, Propagation::kPoints);
+  Recipe shallow = SmallStack();
+  shallow.architecture.hidden = {};
+  EXPECT_EQ(StackRecipes(shallow, wave).size(), 1U);
+}
+
+TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
+  const Dataset dataset = Wave(60);
+  const Model stack = Fit(dataset, SmallStack());
+  ASSERT_FALSE(stack.companions.empty());
+  double shares = stack.share;
+  for (const Model& companion : stack.companions) {
+    EXPECT_LE(companion.share, stack.share);
+    EXPECT_EQ(companion.summary.rows, 60);
+    shares += companion.share;
+  }
+  EXPECT_NEAR(shares, 1, 1e-12);
+  const Prediction mixture = ModelPredictor(stack, 1).Predict(dataset.inputs);
+  EXPECT_NEAR(mixture.weights.sum(), 1, 1e-12);
+  Model alone = stack;
+  alone.companions.clear();
+  alone.share = 1;
+  const Prediction first = ModelPredictor(alone, 1).Predict(dataset.inputs);
+  EXPECT_EQ(mixture.components[0].mean, first.components[0].mean);
+  EXPECT_GT(mixture.size(), first.size());
+
+  const TestFolder folder;
+  SaveModel(stack, folder.Path("stack.fathom"));
+  ExpectSamePredictions(stack, LoadModel(folder.Path("stack.fathom")));
+}
+
+TEST(Stack, DoesNotDependOnTheThreads) {
+  Recipe recipe = SmallStack();
+  const Model one = Fit(Wave(60), recipe);
+  recipe.threads = 3;
+  ExpectSamePredictions(one, Fit(Wave(60), recipe));
+}
+
+// Steps of all stages count on, so that every stage is interrupted somewhere.
+class InterruptedStack : public testing::TestWithParam<Index> {};
+
+TEST_P(InterruptedStack, IsUsableAndResumesToTheSameBits) {
+  const Dataset dataset = Wave(60);
+  const TestFolder folder;
+  FitControl control;
+  control.checkpoint = folder.Path("checkpoint");
+  control.callback = [](const Progress& progress, const MinimizeState& /*state*/) {
+    return progress.step < GetParam();
+  };
+  const Model cut = Fit(dataset, SmallStack(), control);
+  EXPECT_EQ(cut.summary.reason, StopReason::kInterrupted);
+  EXPECT_EQ(cut.summary.steps, GetParam());
+  EXPECT_TRUE(ModelPredictor(cut, 1).Predict(dataset.inputs).Mean().allFinite());
+
+  const Model whole = Resume(dataset, LoadCheckpoint(control.checkpoint));
+  ExpectSamePredictions(Fit(dataset, SmallStack()), whole);
+  Dataset other = dataset;
+  other.targets(5, 0) += 1;
+  EXPECT_THROW(Resume(other, LoadCheckpoint(control.checkpoint)), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, InterruptedStack, testing::Values(2, 3, 11, 15, 17, 40));
+
+}  // namespace
+}  // namespace fathom
