@@ -9,6 +9,7 @@
 #include "fathom/data/text.h"
 #include "fathom/experiment/rank_diagram.h"
 #include "fathom/experiment/results_file.h"
+#include "fathom/experiment/score_figure.h"
 #include "fathom/experiment/table_text.h"
 
 namespace fathom::cli {

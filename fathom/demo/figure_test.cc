@@ -114,6 +114,33 @@ TEST(Figure, PointsBeyondTheAxesAreLeftOut) {
   EXPECT_EQ(Count(figure.Svg(), "<circle"), 1u);
 }
 
+TEST(Figure, ErrorBarsHaveAHueOfTheirOwnAndNamesBesideTheAxis) {
+  Figure figure;
+  const auto bars = [](double shift, const std::string& label) {
+    return ErrorBars{.x = Three(1, 2, 3).array() + shift,
+                     .y = Three(0, 1, 2),
+                     .low = Three(0, 2, 2).array() + shift,
+                     .high = Three(2, 2, 4).array() + shift,
+                     .label = label};
+  };
+  figure.AddErrorBars(0, 0, {.y_ticks = {{0, "first"}, {1, "second"}, {2, "third"}}},
+                      bars(0, "ours"));
+  figure.AddErrorBars(0, 0, {}, bars(5, "theirs"));
+  const std::string svg = figure.Svg();
+  EXPECT_EQ(WhatIsWrongWithXml(svg), "");
+  for (const char* text : {">first<", ">second<", ">third<", ">ours<", ">theirs<"})
+    EXPECT_EQ(Count(svg, text), 1U) << text;
+  EXPECT_EQ(Count(svg, "<circle"), 8U) << "six points and two in the legend";
+  for (const std::size_t hue : {0U, 1U})
+    EXPECT_EQ(Count(svg, "fill=\"" + CurveColor(hue).Hex()), 4U) << hue;
+  EXPECT_NE(MessageOf([&] {
+              ErrorBars short_one = bars(0, "");
+              short_one.high.resize(2);
+              figure.AddErrorBars(0, 0, {}, short_one);
+            }).find("panel (0, 0), error bars: high has 2 values"),
+            std::string::npos);
+}
+
 TEST(Figure, DegenerateDataStillDraw) {
   Figure figure;
   figure.AddHeatMap(0, 0, {}, {.x = {0, 1}, .y = {0, 1}, .values = Matrix::Constant(1, 1, 7)});
