@@ -1,4 +1,5 @@
 // Completions for shells and the manual page, made from the same options that the program parses.
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -33,6 +34,16 @@ std::vector<std::string> Names(const CLI::Option& option) {
 
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
+// "fast default best" for a value of type fast|default|best; empty for types such as NAME=S|FILE.
+std::string Choices(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  const auto spells_choices = [](char c) { return c == '|' || (c >= 'a' && c <= 'z'); };
+  if (type.find('|') == std::string::npos || !std::all_of(type.begin(), type.end(), spells_choices))
+    return {};
+  std::replace(type.begin(), type.end(), '|', ' ');
+  return type;
+}
+
 std::string ReplaceEach(const std::string& text,
                         const std::function<std::string(char)>& replacement) {
   std::string out;
@@ -52,13 +63,22 @@ std::string Bash(const CLI::App& program) {
   for (const CLI::App* command : Commands(program)) {
     commands += (commands.empty() ? "" : " ") + command->get_name();
     std::string names;
+    std::string choices;
     for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : Names(*option)) names += (names.empty() ? "" : " ") + name;
+      const std::string values = Choices(*option);
+      for (const std::string& name : Names(*option)) {
+        names += (names.empty() ? "" : " ") + name;
+        if (!values.empty())
+          choices += "        " + name + ") values=" + ShellQuoted(values) + " ;;\n";
+      }
     }
-    cases += "    " + command->get_name() + ") words=" + ShellQuoted(names) + " ;;\n";
+    cases += "    " + command->get_name() + ")\n      words=" + ShellQuoted(names) + "\n";
+    if (!choices.empty()) cases += "      case $previous in\n" + choices + "      esac\n";
+    cases += "      ;;\n";
   }
   return "_fathom() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} words=\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words= "
+         "values=\n"
          "  case ${COMP_WORDS[1]} in\n" +
          cases +
          "  esac\n"
@@ -67,6 +87,8 @@ std::string Bash(const CLI::App& program) {
          " --help --version'\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ] || [[ $word == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "  elif [ -n \"$values\" ]; then\n"
+         "    COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
          "  else\n"
          "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
          "  fi\n"
@@ -90,9 +112,11 @@ std::string Zsh(const CLI::App& program) {
                 ShellQuoted(command->get_name() + ":" + ZshText(command->get_description())) + "\n";
     cases += "    " + command->get_name() + ") _arguments \\\n";
     for (const CLI::Option* option : command->get_options()) {
+      const std::string choices = Choices(*option);
+      const std::string action = choices.empty() ? "_files" : "(" + choices + ")";
       for (const std::string& name : Names(*option)) {
         const std::string value =
-            IsFlag(*option) ? "" : ":" + ZshText(option->get_type_name()) + ":_files";
+            IsFlag(*option) ? "" : ":" + ZshText(option->get_type_name()) + ":" + action;
         cases += "      " +
                  ShellQuoted("*" + name + "[" + ZshText(option->get_description()) + "]" + value) +
                  " \\\n";
@@ -128,8 +152,13 @@ std::string Fish(const CLI::App& program) {
       text += "complete -c fathom -n '__fish_seen_subcommand_from " + command->get_name() + "'";
       for (const std::string& name : option->get_snames()) text += " -s " + name;
       for (const std::string& name : option->get_lnames()) text += " -l " + name;
-      text += std::string(IsFlag(*option) ? "" : " -r") + " -d " +
-              ShellQuoted(option->get_description()) + "\n";
+      const std::string choices = Choices(*option);
+      if (!choices.empty()) {
+        text += " -x -a " + ShellQuoted(choices);
+      } else if (!IsFlag(*option)) {
+        text += " -r";
+      }
+      text += " -d " + ShellQuoted(option->get_description()) + "\n";
     }
   }
   return text;

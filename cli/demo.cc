@@ -18,11 +18,11 @@ namespace {
 constexpr const char* kExample =
     "Example:\n"
     "  fathom demo --output pictures\n\n"
-    "Fits a GP and a deep GP, both with default settings, to the value function of the mountain "
-    "car (from 400 noisy\nevaluations) and to a step, prints how well each predicts fresh data, "
-    "and "
-    "draws mountain_car.svg and step.svg,\nwhich any browser shows. mountain_car_train.csv and "
-    "mountain_car_test.csv hold the data for your own tries.";
+    "Fits a GP and a deep GP to the value function of the mountain car (from 400 noisy "
+    "evaluations) and to a step,\nwith default settings but for two hidden units for the car, "
+    "which can be drawn. Prints how well each predicts\nfresh data, and draws mountain_car.svg "
+    "and step.svg, which any browser shows. mountain_car_train.csv and\nmountain_car_test.csv "
+    "hold the data for your own tries.";
 
 int RunDemo(const std::string& folder, int threads) {
   std::error_code problem;

@@ -89,6 +89,14 @@ std::string LayerTable(const DeepGp& network) {
   return Align(rows);
 }
 
+// A training that only its time budget ends shows 0 steps, as --steps 0 asks for it, and not the
+// large number that stands for no limit.
+nlohmann::json ShownRecipe(const Model& model) {
+  Recipe recipe = model.recipe;
+  if (recipe.optimizer.steps == kMostSteps) recipe.optimizer.steps = 0;
+  return RecipeToJson(recipe);
+}
+
 // Every field of the recipe on a line of its own, by its dotted name.
 void AppendFields(const nlohmann::json& json, const std::string& prefix, std::string* text) {
   if (!json.is_object()) {
@@ -105,7 +113,7 @@ std::string HumanModel(const InspectOptions& options, const Model& model) {
   text << "\n" << RelevanceTable(model);
   text << "\n" << LayerTable(model.network) << "(in units of standardised columns)\n";
   std::string recipe = "\nrecipe\n";
-  AppendFields(RecipeToJson(model.recipe), "", &recipe);
+  AppendFields(ShownRecipe(model), "", &recipe);
   return text.str() + recipe;
 }
 
@@ -157,7 +165,7 @@ std::string JsonModel(const InspectOptions& options, const Model& model) {
   }
   json["layers"] = Json::array();
   for (const GpLayer& layer : model.network.layers) json["layers"].push_back(JsonLayer(layer));
-  json["recipe"] = RecipeToJson(model.recipe);
+  json["recipe"] = ShownRecipe(model);
   json["settings"] = ToJson(model.data.settings);
   return json.dump(2) + "\n";
 }

@@ -35,7 +35,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   add("--inducing", &options->inducing, "M[,M]",
       "Pseudo-points per function; a list gives one number per layer");
   add("--kernel", &architecture.kernel, "KIND",
-      "se_ard, linear_ard, spectral_mixture or, with three components, spectral_mixture:3");
+      "se_ard, linear_ard, matern32, matern52, spectral_mixture or, with three components, "
+      "spectral_mixture:3; or a sum, as se_ard+linear_ard");
   add("--likelihood", &architecture.likelihood, "KIND",
       "gaussian, student_t or heteroscedastic for numbers; poisson for counts; probit, softmax or "
       "robust_max for classes; auto: by the target");

@@ -130,6 +130,9 @@ const Case kCases[] = {
     {"WhitenedInputs", "se_ard", {.inputs = 2, .hidden = {2}, .skip = true}, 3},
     {"Sites", "se_ard", {.inputs = 2, .hidden = {2}, .sites = true}},
     {"Linear", "linear_ard", {.inputs = 3, .hidden = {2}, .linear_mean = true}},
+    {"SeAndLinear",
+     "se_ard+linear_ard",
+     {.inputs = 2, .hidden = {2}, .skip = true, .linear_mean = true}},
     {"SpectralMixture",
      "spectral_mixture:3",
      {.inputs = 2, .hidden = {2}, .skip = true, .linear_mean = true}}};
@@ -150,6 +153,8 @@ TEST(CHeaderRefusals, NameTheReason) {
   model.network.layers[0].gps.push_back(model.network.layers[0].gps[0]);
   model.network.layers[0].gps[1].kernel = MakeKernel("linear_ard");
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'linear_ard'"), std::string::npos);
+  model = RandomWholeModel({"", "matern32", {.inputs = 1}}, &stream);
+  EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'matern32'"), std::string::npos);
   model.network.likelihood = MakeLikelihood("probit");
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'probit'"), std::string::npos);
 }

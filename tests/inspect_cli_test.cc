@@ -44,6 +44,13 @@ TEST_F(InspectCommand, ShowsWhatAModelHasLearnt) {
   EXPECT_EQ(json["settings"]["steps"][0], "200");
 }
 
+TEST_F(InspectCommand, ShowsNoLimitOfStepsWhereTimeAloneWasOne) {
+  Good({"fit", train_, "--target", "y", "-o", model_, "--inducing", "5", "--time-budget", "0.1s"});
+  const Json json = Json::parse(Good({"inspect", model_, "--json"}));
+  EXPECT_EQ(json["recipe"]["optimizer"]["steps"], 0);
+  EXPECT_NE(Good({"inspect", model_}).find("optimizer.steps = 0\n"), std::string::npos);
+}
+
 constexpr const char* kHouses =
     "area,kind,built,again,day,price\n"
     "90,flat,1900,90,2024-05-01,200\n"
@@ -220,12 +227,16 @@ TEST_F(Manual, NamesEveryOptionOfEveryCommand) {
 TEST_F(Manual, ShellsAcceptTheCompletions) {
   folder_.Write("bash", Good({"completion", "bash"}));
   EXPECT_EQ(::system(("bash -n " + File("bash")).c_str()), 0);
-  const std::string complete = "bash -c 'source " + File("bash") +
-                               "; COMP_WORDS=(fathom fit --ste); COMP_CWORD=2; _fathom; echo "
-                               "${COMPREPLY[@]}' > " +
-                               File("words");
-  EXPECT_EQ(::system(complete.c_str()), 0);
-  EXPECT_EQ(TestFolder::Read(File("words")), "--steps\n");
+  const auto complete = [&](const std::string& words, int last) {
+    const std::string command = "bash -c 'source " + File("bash") + "; COMP_WORDS=(" + words +
+                                "); COMP_CWORD=" + std::to_string(last) +
+                                "; _fathom; echo \"${COMPREPLY[@]}\"' > " + File("words");
+    EXPECT_EQ(::system(command.c_str()), 0);
+    return TestFolder::Read(File("words"));
+  };
+  EXPECT_EQ(complete("fathom fit --ste", 2), "--steps\n");
+  EXPECT_EQ(complete("fathom fit --quality b", 3), "best\n");
+  EXPECT_EQ(complete("fathom export --format \"\"", 3), "json c\n");
 }
 
 }  // namespace

@@ -252,7 +252,8 @@ void CheckLayer(const Json& test, Comparison* compare) {
   }
 
   for (const LayerFunction& f : owned) RequireSeArd(*f.kernel.kernel, "covariances of outputs");
-  const FullMoments out = PropagateFull(functions, x);
+  const Kernel& kernel = *owned[0].kernel.kernel;
+  const FullMoments out = PropagateFull(kernel, functions, x);
   compare->Expect("mean", out.mean, ToMatrix(expected.at("mean")));
   CompareCovariances("covariance", out.cov, expected.at("cov"), compare);
   const FullMoments weights = ToFullMoments(test.at("wm"), test.at("wc"));
@@ -261,7 +262,7 @@ void CheckLayer(const Json& test, Comparison* compare) {
   compare->Expect("functional", functional, expected.at("functional"));
 
   FullMoments d_x;
-  PropagateFullBackward(functions, x, weights, &d_functions, &d_x);
+  PropagateFullBackward(kernel, functions, x, weights, &d_functions, &d_x);
   const Json& gradients = test.at("gradients");
   compare->Expect("d mu", d_x.mean, ToMatrix(gradients.at("mu")));
   if (diagonal) {

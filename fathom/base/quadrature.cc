@@ -5,6 +5,18 @@
 
 namespace fathom {
 
+// The nodes are the eigenvalues of the Jacobi matrix of the Hermite polynomials, the weights the
+// squares of the first entries of its eigenvectors (Golub and Welsch).
+HermiteRule MakeHermiteRule(Index n) {
+  Matrix jacobi = Matrix::Zero(n, n);
+  for (Index i = 1; i < n; ++i) {
+    jacobi(i, i - 1) = std::sqrt(static_cast<double>(i));
+    jacobi(i - 1, i) = jacobi(i, i - 1);
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
+  return {solver.eigenvalues(), solver.eigenvectors().row(0).array().square()};
+}
+
 namespace {
 
 // Newton's method on the Legendre polynomial, from the cosine that lies near each root.
@@ -36,17 +48,6 @@ PanelRule NewRule() {
 const PanelRule& GaussLegendre() {
   static const PanelRule rule = NewRule();
   return rule;
-}
-
-GaussHermite::GaussHermite(Index order) {
-  Matrix jacobi = Matrix::Zero(order, order);
-  for (Index i = 1; i < order; ++i) {
-    jacobi(i, i - 1) = std::sqrt(static_cast<double>(i));
-    jacobi(i - 1, i) = jacobi(i, i - 1);
-  }
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
-  nodes = solver.eigenvalues();
-  weights = solver.eigenvectors().row(0).array().square();
 }
 
 }  // namespace fathom

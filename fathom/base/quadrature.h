@@ -1,6 +1,6 @@
-// One-dimensional quadrature: Gauss-Hermite for smooth functions of a Gaussian; for integrands whose
-// features have places and widths known beforehand, Gauss-Legendre on panels no longer than the
-// features need.
+// One-dimensional quadrature: Gauss-Hermite for expectations under a Gaussian; and, for integrands
+// whose features have places and widths known beforehand, Gauss-Legendre on panels no longer than
+// the features need.
 #ifndef FATHOM_BASE_QUADRATURE_H_
 #define FATHOM_BASE_QUADRATURE_H_
 
@@ -14,6 +14,12 @@
 
 namespace fathom {
 
+// sum_i weights_i f(nodes_i) is E[f(t)], t ~ N(0, 1), exactly for polynomials of degree 2n - 1.
+struct HermiteRule {
+  Vector nodes, weights;
+};
+HermiteRule MakeHermiteRule(Index n);
+
 inline constexpr int kPanelNodes = 16;
 
 // Nodes in (-1, 1) and weights of the Gauss-Legendre rule, exact for polynomials of degree 31.
@@ -21,14 +27,6 @@ struct PanelRule {
   std::array<double, kPanelNodes> nodes, weights;
 };
 const PanelRule& GaussLegendre();
-
-// Nodes and weights for E[f(t)], t ~ N(0, 1): eigenvalues of the Jacobi matrix of the Hermite
-// polynomials (Golub and Welsch). Exact for polynomials of degree 2 order - 1.
-struct GaussHermite {
-  Vector nodes, weights;
-
-  explicit GaussHermite(Index order);
-};
 
 // Where panels must not be longer than `step`. A panel of three standard deviations integrates a
 // Gaussian to rounding.

@@ -68,8 +68,9 @@ Index CountFields(const char* begin, const char* end, char separator) {
     ThrowError(place, value,
                " has a comma in it; write a decimal point, and nothing between thousands");
   }
-  ThrowError(place, value, " is not a number; leave the cell empty if its value is unknown,",
-             " ignore the column, or declare it categorical if it holds names");
+  ThrowError(place, value, " is not a number; correct it, or leave the cell empty if its value is ",
+             "unknown; a column of names must be ignored, declared categorical or, as the target, ",
+             "fitted with --task classify");
 }
 
 // A cell that is not simply a number up to the separator. Returns where it ends.

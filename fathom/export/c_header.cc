@@ -65,9 +65,11 @@ std::string FamilyOf(const DeepGp& network) {
 const char* KernelSource(const std::string& family) {
   if (family == "se_ard") return c_source::kSeArd;
   if (family == "linear_ard") return c_source::kLinearArd;
+  if (family == "se_ard+linear_ard") return c_source::kSeLinear;
   if (family == "spectral_mixture") return c_source::kSpectralMixture;
   ThrowError("a C header cannot be written for the kernel '", family,
-             "'; the kernels that can are se_ard, linear_ard and spectral_mixture");
+             "'; the kernels that can are se_ard, linear_ard, se_ard+linear_ard and "
+             "spectral_mixture");
 }
 
 std::vector<double> LowerTriangle(const Matrix& S) {
@@ -161,7 +163,7 @@ class HeaderWriter {
     Line("  @MOST_INPUTS = ", inputs, ",");
     Line("  @MOST_OUTPUTS = ", outputs);
     Line("};");
-    Line("#define @MOMENTS @moments_", family_);
+    Line("#define @MOMENTS @moments_", CIdentifier(family_));
   }
 
   void Table(const std::string& name, const double* values, std::size_t size) {
@@ -231,9 +233,10 @@ class HeaderWriter {
     text_ += "\n";
     std::ostringstream entry;
     if (family_ == "linear_ard") {
-      const LinearMoments moments({gp.theta, gp.Z, q.a, q.S, w});
-      Table("a" + own, moments.slope);
-      const std::vector<double> Q = LowerTriangle(moments.Q);
+      LinearMoments moments;
+      moments.Prepare({gp.theta, gp.Z, q.a, q.S, w}, gp.theta);
+      Table("a" + own, moments.slope());
+      const std::vector<double> Q = LowerTriangle(moments.Q());
       Table("S" + own, Q.data(), Q.size());
       entry << "0, " << gp.input_dim() << ", 0, NULL, NULL, @a" << own << ", @S" << own << ", NULL";
       return entry.str();

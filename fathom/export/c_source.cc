@@ -90,6 +90,62 @@ static inline void @moments_linear_ard(const @gp *gp, const double *mu, const do
 }
 )";
 
+// E[k k'] of k = k_se + A x, A = Z V, entry by entry; xhat as in fathom/kernel/se_linear_projection.h.
+const char* const kSeLinear = R"(
+static inline void @moments_se_ard_linear_ard(const @gp *gp, const double *mu, const double *s, double *m, double *v) {
+  const int M = gp->points, D = gp->inputs;
+  const double variance = gp->theta[0], *l = gp->theta + 1, *V = l + D;
+  double psi1[@MOST_POINTS], line[@MOST_POINTS], scale1 = variance, scale2 = variance * variance, mean = 0, var = variance;
+  int i, j, q, certain = 1;
+  for (q = 0; q < D; ++q) {
+    certain = certain && s[q] == 0;
+    scale1 /= sqrt(1 + s[q] / (l[q] * l[q]));
+    scale2 /= sqrt(1 + 2 * s[q] / (l[q] * l[q]));
+    var += V[q] * (mu[q] * mu[q] + s[q]);
+  }
+  for (i = 0; i < M; ++i) {
+    double exponent = 0;
+    line[i] = 0;
+    for (q = 0; q < D; ++q) {
+      const double distance = mu[q] - gp->z[i * D + q];
+      exponent -= 0.5 * distance * distance / (l[q] * l[q] + s[q]);
+      line[i] += V[q] * gp->z[i * D + q] * mu[q];
+    }
+    psi1[i] = scale1 * exp(exponent);
+    mean += gp->a[i] * (psi1[i] + line[i]);
+  }
+  for (i = 0; i < M; ++i) {
+    const double *S = gp->S + i * (i + 1) / 2;
+    for (j = 0; j <= i; ++j) {
+      double exponent = 0, cross = line[i] * line[j];
+      const double twice = i == j ? 1 : 2;
+      if (certain) {
+        var -= twice * S[j] * (psi1[i] + line[i]) * (psi1[j] + line[j]);
+        continue;
+      }
+      for (q = 0; q < D; ++q) {
+        const double zi = gp->z[i * D + q], zj = gp->z[j * D + q], r = s[q] / (l[q] * l[q] + s[q]);
+        const double distance = mu[q] - 0.5 * (zi + zj);
+        exponent -= (zi - zj) * (zi - zj) / (4 * l[q] * l[q]) + distance * distance / (l[q] * l[q] + 2 * s[q]);
+        cross += V[q] * (zj * psi1[i] * (mu[q] + r * (zi - mu[q])) + zi * psi1[j] * (mu[q] + r * (zj - mu[q])));
+        cross += V[q] * V[q] * zi * zj * s[q];
+      }
+      var += twice * (gp->a[i] * gp->a[j] - S[j]) * (scale2 * exp(exponent) + cross);
+    }
+  }
+  if (!certain) var -= mean * mean;
+  for (q = 0; gp->w && q < D; ++q) {
+    double slope = 0;
+    for (i = 0; s[q] != 0 && i < M; ++i)
+      slope += gp->a[i] * (V[q] * gp->z[i * D + q] - psi1[i] * (mu[q] - gp->z[i * D + q]) / (l[q] * l[q] + s[q]));
+    var += gp->w[q] * s[q] * (gp->w[q] + 2 * slope);
+    mean += gp->w[q] * mu[q];
+  }
+  *m = mean;
+  *v = var;
+}
+)";
+
 const char* const kSpectralMixture = R"(
 /* psi1 of one component, pseudo-input and dimension: h^1/2 exp(...) times the cosine of its phase; *slope is its
    derivative with respect to mu. */

@@ -13,6 +13,7 @@ extern const char* const kTypes;
 // an input N(mu, diag(s)).
 extern const char* const kSeArd;
 extern const char* const kLinearArd;
+extern const char* const kSeLinear;
 extern const char* const kSpectralMixture;
 // `@turn(column_m, column_v, raw_m, raw_v)`: what the first layer sees of the standardised columns,
 // turned along `@directions` or as they are.

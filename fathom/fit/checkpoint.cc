@@ -18,6 +18,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kMetadata = "optimizer";
+constexpr const char* kUpdates = "factor_updates";
+
+std::string FactorPrefix() { return std::string(kOptimizerPrefix) + "factors."; }
 
 // Calls visit with the name and each of the numbers, for both directions; arrays apart.
 template <typename AnyPoint, typename Visitor>
@@ -98,7 +101,30 @@ MinimizeState TakeState(Index size, SafeTensors* content) {
   return state;
 }
 
+// All arrays of factors; what they must be is the business of the inference.
+FactorState TakeFactors(SafeTensors* content) {
+  FactorState factors;
+  const Json numbers = ReadNumbers(*content);
+  if (numbers.contains(kUpdates)) FromJson(numbers[kUpdates], kUpdates, &factors.updates);
+  if (factors.updates < 0) ThrowError("the updates of its factors are fewer than none");
+  const std::string prefix = FactorPrefix();
+  auto& tensors = content->tensors;
+  for (auto entry = tensors.lower_bound(prefix);
+       entry != tensors.end() && entry->first.starts_with(prefix); entry = tensors.erase(entry)) {
+    const Tensor& tensor = entry->second;
+    if (tensor.shape.size() != 2) ThrowError("array ", Quoted(entry->first), " is no matrix");
+    factors.arrays[entry->first.substr(prefix.size())] =
+        Eigen::Map<const Matrix>(tensor.values.data(), static_cast<Index>(tensor.shape[0]),
+                                 static_cast<Index>(tensor.shape[1]));
+  }
+  return factors;
+}
+
 }  // namespace
+
+Packing PackingOf(const Recipe& recipe) {
+  return {recipe.noise_floor, recipe.inference == Inference::kAep};
+}
 
 void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
   SafeTensors content;
@@ -113,7 +139,10 @@ void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
   Json numbers = Json::object();
   VisitState(state, point,
              [&](const std::string& name, const auto& value) { numbers[name] = ToJson(value); });
+  if (!checkpoint.factors.arrays.empty()) numbers[kUpdates] = checkpoint.factors.updates;
   content.metadata[kMetadata] = numbers.dump();
+  for (const auto& [name, array] : checkpoint.factors.arrays)
+    content.tensors[FactorPrefix() + name] = ToTensor({array.rows(), array.cols()}, array.data());
   for (const auto& [name, array] : Arrays("", point)) content.tensors[name] = ToTensor(*array);
   for (const auto& [name, array] : Arrays("fallback.", state.fallback))
     content.tensors[name] = ToTensor(*array);
@@ -126,7 +155,10 @@ Checkpoint LoadCheckpoint(const std::string& path) {
     Checkpoint checkpoint;
     checkpoint.model = TakeModel(&content);
     CheckRecipe(checkpoint.model.recipe);
-    checkpoint.state = TakeState(NumUnconstrained(checkpoint.model.network), &content);
+    const Model& model = checkpoint.model;
+    checkpoint.state =
+        TakeState(NumUnconstrained(model.network, PackingOf(model.recipe)), &content);
+    checkpoint.factors = TakeFactors(&content);
     RequireNothingLeft(content);
     return checkpoint;
   } catch (const Error& error) {

@@ -2,17 +2,29 @@
 #ifndef FATHOM_FIT_CHECKPOINT_H_
 #define FATHOM_FIT_CHECKPOINT_H_
 
+#include <map>
 #include <string>
 
 #include "fathom/fit/model.h"
+#include "fathom/model/packing.h"
 
 namespace fathom {
+
+// What EP and SEP keep beside the parameters.
+struct FactorState {
+  std::map<std::string, Matrix> arrays;
+  Index updates = 0;  // so far
+};
 
 struct Checkpoint {
   Model model;  // as good as it is so far; its recipe is the one to go on with
   // The network holds the same parameters after exp(), so these cannot be taken from there.
   MinimizeState state;
+  FactorState factors = {};
 };
+
+// What the optimiser of such a training moves.
+Packing PackingOf(const Recipe& recipe);
 
 // A model file with the optimiser's arrays beside the model's: LoadModel reads it too. Save is all
 // or nothing. Load throws Error with file and reason for anything that is not a whole, consistent

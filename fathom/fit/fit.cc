@@ -1,22 +1,19 @@
 #include "fathom/fit/fit.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <numeric>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include "fathom/base/error.h"
-#include "fathom/base/random.h"
 #include "fathom/base/stopwatch.h"
 #include "fathom/data/fingerprint.h"
 #include "fathom/data/text.h"
-#include "fathom/fit/alternate.h"
 #include "fathom/fit/describe.h"
+#include "fathom/fit/engine.h"
 #include "fathom/fit/observations.h"
 #include "fathom/fit/one_network.h"
 #include "fathom/fit/stack.h"
-#include "fathom/inference/aep_energy.h"
 
 namespace fathom {
 
@@ -31,20 +28,6 @@ void CheckDataset(const Dataset& dataset) {
                     dataset.weights.minCoeff() > 0))
     ThrowError(dataset.source, ": the weights must be one positive number for each row");
   if (!dataset.targets.allFinite()) ThrowError(dataset.source, ": a target is not a finite number");
-}
-
-// Rows from which the energy at the end is computed. A pass over a table of millions would take
-// longer than the training, and a time budget or an interrupt must end soon.
-std::vector<Index> ClosingRows(Index rows, std::uint64_t seed) {
-  constexpr Index kMost = 10000;
-  std::vector<Index> chosen(std::min(rows, kMost));
-  if (rows <= kMost) {
-    std::iota(chosen.begin(), chosen.end(), Index{0});
-  } else {
-    RandomStream stream(seed, UINT64_MAX);  // a stream of its own: the epochs' count from 0
-    for (Index& row : chosen) row = stream.Below(rows);
-  }
-  return chosen;
 }
 
 // Throws Error, with the first difference that a user can see, unless `model` was trained on
@@ -94,34 +77,32 @@ class Training {
       : run_(std::move(run)),
         control_(control),
         pool_(run_.model.recipe.threads),
-        energy_(run_.model.network, x, y,
-                {.alpha = run_.model.recipe.alpha,
-                 .noise_floor = run_.model.recipe.noise_floor,
-                 .weights = weights,
-                 .mixture = run_.model.recipe.mixture,
-                 .seed = run_.model.recipe.seed,
-                 .precision = run_.model.recipe.precision},
-                pool_),
-        steps_per_epoch_(StepsPerEpoch(x.rows(), run_.model.recipe.optimizer.batch_size)) {}
+        engine_(NewEngine(run_.model.network, x, y, weights, run_.model.recipe, pool_)),
+        optimizer_(run_.model.recipe.optimizer) {
+    optimizer_.batch_size = engine_->BatchSize(optimizer_.batch_size);
+    steps_per_epoch_ = StepsPerEpoch(x.rows(), optimizer_.batch_size);
+  }
 
   Model Run() {
-    const Recipe& recipe = run_.model.recipe;
+    engine_->Start(run_.state.parameters, run_.factors);
     const Summary end = Minimize(
-        energy_, recipe.optimizer,
+        engine_->objective(), optimizer_,
         [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
         &run_.state);
     if (end.reason == StopReason::kNumericalFailure && end.steps == run_.state.first_step)
       throw NumericalError(end.message);
+    if (end.reason != StopReason::kTimeBudget && end.reason != StopReason::kInterrupted)
+      engine_->Settle(run_.state.parameters);
     UpdateModel(end);
-    const std::vector<Index> rows = ClosingRows(energy_.num_rows(), recipe.seed);
-    const EnergyParts closing = energy_.Energy(run_.model.network, rows, nullptr);
-    run_.model.summary.energy_per_row = closing.F / energy_.N();
+    const Engine::Closing closing = engine_->Close(run_.state.parameters);
+    run_.model.summary.energy_per_row = closing.energy_per_row;
     run_.model.summary.largest_jitter = closing.largest_jitter;
     return std::move(run_.model);
   }
 
  private:
   bool AfterStep(const Progress& progress) {
+    engine_->AfterStep(run_.state.parameters);
     if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
     const bool go_on = !control_.callback || control_.callback(progress, run_.state);
     const bool due = since_checkpoint_.Seconds() >= control_.checkpoint_interval;
@@ -130,7 +111,7 @@ class Training {
   }
 
   void ReportEpoch(const Progress& progress) {
-    Unpack(run_.state.parameters, energy_.packing(), &run_.model.network);
+    engine_->Write(run_.state.parameters, &run_.model.network);
     control_.on_epoch({control_.stage, progress.step / steps_per_epoch_,
                        control_.steps_before + progress.step, -progress.value, progress.rate,
                        NoiseStd(run_.model), progress.seconds});
@@ -140,6 +121,7 @@ class Training {
     const MinimizeState& state = run_.state;
     UpdateModel({StopReason::kInterrupted, "a checkpoint", state.step, state.smoothed,
                  state.recoveries, state.seconds});
+    run_.factors = engine_->Factors();
     try {
       SaveCheckpoint(run_, control_.checkpoint);
     } catch (const Error& error) {
@@ -150,16 +132,23 @@ class Training {
   }
 
   void UpdateModel(const Summary& now) {
-    Unpack(run_.state.parameters, energy_.packing(), &run_.model.network);
-    run_.model.summary = {energy_.num_rows(), -now.value,     now.reason,  now.message,
-                          now.steps,          now.recoveries, now.seconds, 0};
+    engine_->Write(run_.state.parameters, &run_.model.network);
+    run_.model.summary = {engine_->objective().num_rows(),
+                          -now.value,
+                          now.reason,
+                          now.message,
+                          now.steps,
+                          now.recoveries,
+                          now.seconds,
+                          0};
   }
 
   Checkpoint run_;
   const FitControl& control_;
   ThreadPool pool_;
-  AepEnergy energy_;
-  Index steps_per_epoch_;
+  std::unique_ptr<Engine> engine_;
+  MinimizeOptions optimizer_;
+  Index steps_per_epoch_ = 1;
   Stopwatch since_checkpoint_;
 };
 
@@ -212,28 +201,13 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
                              NumOutputs(*likelihood, dataset));
   likelihood->StartFrom(y, &model.network.likelihood_parameters);
-  if (recipe.inference != Inference::kAep) {
-    if (dataset.weights.size() > 0)
-      ThrowError(dataset.source,
-                 ": EP and SEP count every row once; leave out the weights, or use "
-                 "the inference 'aep'");
-    Alternated end = Alternate(model.network, x, y, model.recipe,
-                               control.seconds_before + watch.Seconds(), control.callback);
-    const double rows = static_cast<double>(x.rows());
-    model.network = std::move(end.network);
-    model.summary = {x.rows(),      end.energy / rows,  end.run.reason,  end.run.message,
-                     end.run.steps, end.run.recoveries, end.run.seconds, model.network.jitter};
-    return std::move(model);
-  }
-  run.state = MinimizeState(Pack(model.network, {recipe.noise_floor}));
+  run.state = MinimizeState(Pack(model.network, PackingOf(recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
   return Training(x, y, dataset.weights, std::move(run), control).Run();
 }
 
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
   const Model& model = checkpoint.model;
-  if (model.recipe.inference != Inference::kAep)
-    ThrowError("a training by EP or SEP cannot be resumed, as its factors are not kept; fit anew");
   CheckRecipe(model.recipe);
   ResolveSteps(dataset.rows(), &checkpoint.model.recipe);
   CheckDataset(dataset);
@@ -257,8 +231,9 @@ Checkpoint StartAgain(Model model, Index steps) {
   Require(model.summary.steps >= 0, "steps of the model", "at least 0", model.summary.steps);
   recipe.optimizer.time_budget = 0;
   recipe.optimizer.steps = steps;
-  MinimizeState state(Pack(model.network, {recipe.noise_floor}), model.summary.steps);
-  return {std::move(model), std::move(state)};
+  MinimizeState state(Pack(model.network, PackingOf(recipe)), model.summary.steps);
+  const Index steps_before = model.summary.steps;
+  return {std::move(model), std::move(state), {{}, steps_before}};
 }
 
 }  // namespace fathom

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fathom/base/error.h"
+#include "fathom/kernel/full_layer.h"
 
 namespace fathom {
 
@@ -34,7 +35,7 @@ void CheckRecipe(const Recipe& recipe) {
           "inducing", "at most one number per layer", architecture.inducing.size());
   Require(architecture.paths >= 1 && architecture.paths <= 10000, "paths", "from 1 to 10000",
           architecture.paths);
-  MakeKernel(architecture.kernel);  // throws where it is not known
+  const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
   if (architecture.likelihood != "auto") MakeLikelihood(architecture.likelihood);
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
@@ -57,9 +58,15 @@ void CheckRecipe(const Recipe& recipe) {
   RequirePositive(start.hidden_posterior_var, "hidden posterior variance of the start");
   Require(start.sample_rows >= 1, "sample rows of the start", "at least 1", start.sample_rows);
   Require(recipe.threads >= 0, "threads", "at least 0 (0 = all cores)", recipe.threads);
-  Require(!architecture.full_covariance || architecture.kernel == "se_ard", "kernel",
-          "'se_ard' with full covariances", architecture.kernel);
+  Require(!architecture.full_covariance || kernel->NewFullLayer() != nullptr, "kernel",
+          "'se_ard', 'linear_ard' or their sum with full covariances", architecture.kernel);
   const bool moments = architecture.propagation == Propagation::kMoments;
+  for (const Index width : architecture.hidden) {
+    if (!moments || width <= kernel->MostUncertainInputs()) continue;
+    ThrowError("the kernel '", kernel->Name(), "' integrates by quadrature over at most ",
+               kernel->MostUncertainInputs(), " hidden units, not ", width,
+               "; use fewer units, the propagation 'samples', or another kernel");
+  }
   Require(!architecture.full_covariance || moments, "propagation",
           "'moments' with full covariances", "paths");
   Require(moments || recipe.inference == Inference::kAep, "propagation",

@@ -13,7 +13,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/prediction.h"
 #include "fathom/inference/predict.h"
-#include "tests/support/gradient.h"
+#include "tests/support/energy_gradient.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -106,20 +106,9 @@ TEST_P(EnergyOf, GradientOfEveryParameter) {
   const AepEnergy energy(model, table.x, table.y, {.alpha = alpha, .noise_floor = 0.01}, pool);
   const std::vector<Index> batch = {0, 2, 3, 4, 7, 8};  // a part of the table
   const Vector point = Pack(model, energy.packing());
-  ASSERT_EQ(energy.num_parameters(), point.size());
-  std::string reason;
-  const auto value = [&](const Vector& at) {
-    double result = 0;
-    EXPECT_TRUE(energy.Evaluate(at, batch, &result, nullptr, &reason)) << reason;
-    return result;
-  };
-  double unused = 0;
-  Vector gradient;
-  ASSERT_TRUE(energy.Evaluate(point, batch, &unused, &gradient, &reason)) << reason;
-  EXPECT_EQ(unused, value(point));
   const std::vector<std::string> names = PackedNames(model);
   ASSERT_EQ(static_cast<Index>(names.size()), point.size());
-  ExpectGradientMatches(value, gradient, point, 1e-7, [&](Index i) { return names[i]; });
+  ExpectEnergyGradientMatches(energy, point, batch, 1e-7, [&](Index i) { return names[i]; });
 }
 
 TEST(AepEnergy, EvaluateIsMinusEnergyPerRow) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fathom/inference/aep_energy.h"
-#include "tests/support/gradient.h"
+#include "tests/support/energy_gradient.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -26,17 +26,7 @@ TEST_P(WeightedEnergy, GradientOfEveryParameter) {
   const Vector weights = RandomPositive(6, 1, &stream_);
   const AepEnergy energy(model_, x, y, {.alpha = GetParam(), .weights = weights}, pool_);
   const std::vector<Index> batch = {0, 2, 5};
-  const Vector point = Pack(model_, energy.packing());
-  std::string reason;
-  const auto value = [&](const Vector& at) {
-    double result = 0;
-    EXPECT_TRUE(energy.Evaluate(at, batch, &result, nullptr, &reason)) << reason;
-    return result;
-  };
-  double unused = 0;
-  Vector gradient;
-  ASSERT_TRUE(energy.Evaluate(point, batch, &unused, &gradient, &reason)) << reason;
-  ExpectGradientMatches(value, gradient, point, 1e-7);
+  ExpectEnergyGradientMatches(energy, Pack(model_, energy.packing()), batch, 1e-7);
 }
 
 TEST_P(WeightedEnergy, AWholeNumberIsThatManyRows) {

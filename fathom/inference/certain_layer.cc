@@ -1,34 +1,12 @@
 #include "fathom/inference/certain_layer.h"
 
-#include <algorithm>
-
 namespace fathom {
 
-namespace {
-
-// Kernels offer k(Z, Z) alone, so blocks of rows are appended to Z; a block of M rows makes the
-// most of it.
-Matrix Joint(const Matrix& Z, const Matrix& x, Index begin, Index count) {
-  Matrix joint(Z.rows() + count, Z.cols());
-  joint << Z, x.middleRows(begin, count);
-  return joint;
-}
-
-Index BlockRows(Index M) { return std::max<Index>(M, 32); }
-
-}  // namespace
-
 CertainRows ProjectCertain(const SparseGp& gp, const Matrix& L_inverse, const Matrix& x) {
-  const Index M = gp.num_inducing();
-  CertainRows out{Matrix(x.rows(), M), Vector(x.rows())};
-  Matrix K;
-  for (Index begin = 0; begin < x.rows(); begin += BlockRows(M)) {
-    const Index count = std::min(BlockRows(M), x.rows() - begin);
-    gp.kernel->Gram(gp.theta, Joint(gp.Z, x, begin, count), &K);
-    out.C.middleRows(begin, count) =
-        K.bottomLeftCorner(count, M) * L_inverse.transpose().triangularView<Eigen::Upper>();
-    out.spread.segment(begin, count) = K.diagonal().tail(count);
-  }
+  Matrix K(x.rows(), gp.num_inducing());
+  gp.kernel->Cross(gp.theta, x, gp.Z, K);
+  CertainRows out{K * L_inverse.transpose().triangularView<Eigen::Upper>(), Vector(x.rows())};
+  gp.kernel->Diagonal(gp.theta, x, out.spread);
   out.spread = (out.spread - out.C.rowwise().squaredNorm()).cwiseMax(0);
   return out;
 }
@@ -36,26 +14,15 @@ CertainRows ProjectCertain(const SparseGp& gp, const Matrix& L_inverse, const Ma
 void ProjectCertainBackward(const SparseGp& gp, const Matrix& L_inverse, const Matrix& x,
                             const CertainRows& rows, const Matrix& dC, const Vector& d_spread,
                             SparseGp* d_gp, Matrix* phi_argument) {
-  const Index M = gp.num_inducing();
   const Vector active = (rows.spread.array() > 0).select(d_spread, 0.0);
   const Matrix total = dC - 2 * active.asDiagonal() * rows.C;
   // C = k(x, Z) L^-T.
   phi_argument->noalias() -= total.transpose() * rows.C;
-  const Matrix d_cross = total * L_inverse.triangularView<Eigen::Lower>();
-  Matrix K;
-  AlignedBuffer kernel_scratch;
-  for (Index begin = 0; begin < x.rows(); begin += BlockRows(M)) {
-    const Index count = std::min(BlockRows(M), x.rows() - begin);
-    const Matrix joint = Joint(gp.Z, x, begin, count);
-    gp.kernel->Gram(gp.theta, joint, &K);
-    Matrix dK = Matrix::Zero(M + count, M + count);
-    dK.bottomLeftCorner(count, M) = 0.5 * d_cross.middleRows(begin, count);
-    dK.topRightCorner(M, count) = dK.bottomLeftCorner(count, M).transpose();
-    dK.diagonal().tail(count) = active.segment(begin, count);
-    Matrix d_joint = Matrix::Zero(joint.rows(), joint.cols());
-    gp.kernel->GramBackward(gp.theta, joint, K, dK, &d_gp->theta, &d_joint, &kernel_scratch);
-    d_gp->Z += d_joint.topRows(M);
-  }
+  const Matrix dK = total * L_inverse.triangularView<Eigen::Lower>();
+  Matrix K(x.rows(), gp.num_inducing());
+  gp.kernel->Cross(gp.theta, x, gp.Z, K);
+  gp.kernel->CrossBackward(gp.theta, x, gp.Z, K, dK, d_gp->theta, nullptr, d_gp->Z);
+  gp.kernel->DiagonalBackward(gp.theta, x, active, d_gp->theta, nullptr);
 }
 
 LineCavities DeleteLines(const Belief& q, const Matrix& directions, const Matrix& factors,

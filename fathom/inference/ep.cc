@@ -55,13 +55,6 @@ Moments RowOf(const Moments& moments, Index i) { return {moments.mean.row(i), mo
 
 }  // namespace
 
-// Sums over the rows of a slot.
-struct Ep::SlotSums {
-  double value = 0;
-  DeepGp gradient;
-  PerFunction<Matrix> phi_arguments;
-};
-
 double Ep::MemoryNeeded(const DeepGp& model, Index rows, bool uncertain_inputs) {
   double per_row = 0;
   for (Index l = 0; l < model.num_layers(); ++l) {
@@ -75,7 +68,14 @@ double Ep::MemoryNeeded(const DeepGp& model, Index rows, bool uncertain_inputs) 
 
 Ep::Ep(DeepGp start, const Moments& x, const Matrix& y, FactorOptions options,
        const ThreadPool& pool)
-    : FactorInference(std::move(start), x, y, options, pool) {
+    : FactorInference(std::move(start), x, y, std::move(options), pool) {
+  if (weights_.minCoeff() < options_.alpha) {
+    ThrowError(
+        "EP takes the share alpha = ", options_.alpha,
+        " of a row's factors away from its weight, which must be at least that, but the least "
+        "weight is ",
+        weights_.minCoeff(), "; scale the weights up, or use the inference 'aep' or 'sep'");
+  }
   const double needed = MemoryNeeded(shape_, x.rows(), uncertain_inputs_);
   const double available = AvailableMemory();
   if (needed > available) {
@@ -83,7 +83,7 @@ Ep::Ep(DeepGp start, const Moments& x, const Matrix& y, FactorOptions options,
                MemoryText(needed), " where ", MemoryText(available),
                " are free; use the inference 'sep' or 'aep', or fewer pseudo-points");
   }
-  StartFactors(At(Pack(shape_, packing())));
+  StartFactors(Pack(shape_, packing()));
 }
 
 Natural Ep::Factors::At(Index row) const {
@@ -92,10 +92,11 @@ Natural Ep::Factors::At(Index row) const {
   return {now(row, 0) * b, now(row, 1) * b * b.transpose()};
 }
 
-Natural Ep::Factors::Sum() const {
-  if (!line()) return UnpackFactor(now.colwise().sum(), SizeFromPacked(now.cols()));
-  return {directions.transpose() * now.col(0),
-          directions.transpose() * (now.col(1).asDiagonal() * directions)};
+Natural Ep::Factors::Sum(const Vector& weights) const {
+  if (!line()) return UnpackFactor(weights.transpose() * now, SizeFromPacked(now.cols()));
+  const Vector T = weights.cwiseProduct(now.col(1));
+  return {directions.transpose() * weights.cwiseProduct(now.col(0)),
+          directions.transpose() * (T.asDiagonal() * directions)};
 }
 
 Natural Ep::Factor(Index layer, Index function, Index row) const {
@@ -105,8 +106,10 @@ Natural Ep::Factor(Index layer, Index function, Index row) const {
 // Every row starts with an equal share of the starting posterior. Where a row has only a line, its
 // share is an observation of the starting mean there, all as precise as makes the precisions' trace
 // that of the start.
-void Ep::StartFactors(const Point& point) {
+void Ep::StartFactors(const Vector& parameters) {
   const Index N = x_.rows();
+  const Point point = At(parameters);
+  aligned_at_ = parameters;
   CertainLayer first;
   if (first_dense_ == 1) ProjectFirstLayer(point, AllRows(N), &first);
   for (const GpLayer& layer : shape_.layers) factors_.emplace_back(layer.gps.size());
@@ -116,12 +119,13 @@ void Ep::StartFactors(const Point& point) {
     Factors& factors = factors_[l][d];
     if (l < first_dense_) {
       const Matrix& C = first.rows[d].C;
-      const double precision = std::max(0.0, start.T.trace()) / C.squaredNorm();
+      const double precision =
+          std::max(0.0, start.T.trace()) / weights_.dot(C.rowwise().squaredNorm());
       factors.now = Matrix::Constant(N, 2, precision);
       factors.now.col(0).array() *= (C * q.mu).array();
       factors.directions = C;
     } else {
-      const double share = 1 / static_cast<double>(N);
+      const double share = 1 / N_;
       Eigen::RowVectorXd packed(PackedSize(q.mu.size()));
       PackFactor({share * start.h, share * start.T}, packed);
       factors.now = packed.replicate(N, 1);
@@ -136,7 +140,7 @@ bool Ep::Refresh() {
   for (const auto& layer : factors_) proper.emplace_back(layer.size(), 0);
   ForFunctions(0, [&](Index l, Index d) {
     Factors& factors = factors_[l][d];
-    factors.total = factors.Sum();
+    factors.total = factors.Sum(weights_);
     proper[l][d] = ToBelief(factors.total, &factors.q) ? 1 : 0;
   });
   return std::all_of(proper.begin(), proper.end(), [](const std::vector<char>& layer) {
@@ -144,8 +148,9 @@ bool Ep::Refresh() {
   });
 }
 
-void Ep::Realign(const CertainLayer& first) {
+void Ep::Realign(const Vector& parameters, const CertainLayer& first) {
   if (first_dense_ == 0) return;
+  aligned_at_ = parameters;
   for (std::size_t d = 0; d < factors_[0].size(); ++d) factors_[0][d].directions = first.rows[d].C;
   if (Refresh() && CavitiesAreProper()) return;
   // Turning a line that widens the posterior may leave nothing of it; such lines are dropped.
@@ -281,7 +286,7 @@ double Ep::Update(const Vector& parameters, std::span<const Index> rows) {
   if (first_dense_ == 1) {
     const std::vector<Index> all = AllRows(x_.rows());
     ProjectFirstLayer(point, all, &first);
-    Realign(first);
+    Realign(parameters, first);
     if (!std::equal(rows.begin(), rows.end(), all.begin(), all.end()))
       ProjectFirstLayer(point, rows, &first);
     FirstLayerUp(point.model, rows, &first);
@@ -311,9 +316,8 @@ double Ep::Update(const Vector& parameters, std::span<const Index> rows) {
 }
 
 void Ep::FirstLayerDown(const Point& point, const std::vector<LineCavities>& cavities,
-                        const CertainLayer& first, DeepGp* gradient,
-                        PerFunction<Matrix>* phi_arguments) const {
-  GpLayer& d_layer = gradient->layers[0];
+                        const CertainLayer& first, RowSums* sums) const {
+  GpLayer& d_layer = sums->gradient.layers[0];
   if (d_layer.noise_variance.size() > 0)
     d_layer.noise_variance += first.d_out.var.colwise().sum().transpose();
   pool_.Run(d_layer.outputs(), [&](Index d) {
@@ -322,16 +326,99 @@ void Ep::FirstLayerDown(const Point& point, const std::vector<LineCavities>& cav
     const Matrix dC =
         MomentsAlongBackward(factors_[0][d].q, &cavities[d], first.moments[d], d_t, d_s);
     ProjectCertainBackward(point.model.layers[0].gps[d], point.grams[0][d].L_inverse, first.x,
-                           first.rows[d], dC, d_s, &d_layer.gps[d], &(*phi_arguments)[0][d]);
+                           first.rows[d], dC, d_s, &d_layer.gps[d], &sums->phi_arguments[0][d]);
   });
+}
+
+void Ep::RowSums::Add(const RowSums& other) {
+  value += other.value;
+  gradient.likelihood_parameters += other.gradient.likelihood_parameters;
+  for (std::size_t l = 0; l < phi_arguments.size(); ++l) {
+    gradient.layers[l].noise_variance += other.gradient.layers[l].noise_variance;
+    for (std::size_t d = 0; d < phi_arguments[l].size(); ++d) {
+      gradient.layers[l].gps[d].theta += other.gradient.layers[l].gps[d].theta;
+      gradient.layers[l].gps[d].Z += other.gradient.layers[l].gps[d].Z;
+      phi_arguments[l][d] += other.phi_arguments[l][d];
+    }
+  }
+}
+
+Ep::RowSums Ep::NoSums() const {
+  RowSums sums{0, shape_.ZeroLike(), {}};
+  for (const GpLayer& layer : shape_.layers) {
+    sums.phi_arguments.emplace_back();
+    for (const SparseGp& gp : layer.gps)
+      sums.phi_arguments.back().emplace_back(Matrix::Zero(gp.num_inducing(), gp.num_inducing()));
+  }
+  return sums;
+}
+
+void Ep::AddRow(const Point& point, Index n, Index i, double scale, bool want_gradient,
+                CertainLayer* first, RowStep* step, RowSums* sums) const {
+  PerFunction<Belief> cavities;
+  if (!SetCavities(point, n, step, &cavities))
+    throw NumericalError("the cavity of a row is not a distribution");
+  const Moments raw = RawRow(n);
+  double value = step->Run(options_.alpha, first_dense_ == 1 ? RowOf(first->out, i) : raw, raw,
+                           y_.row(n).data());
+  for (Index l = first_dense_; options_.alpha > 0 && l < shape_.num_layers(); ++l) {
+    for (std::size_t d = 0; d < factors_[l].size(); ++d)
+      value += cavities[l][d].phi - factors_[l][d].q.phi;
+  }
+  sums->value += weights_[n] * value;
+  if (!want_gradient) return;
+  const double counts = scale * weights_[n];
+  if (first_dense_ == 1) {
+    first->d_out.mean.row(i) = counts * step->d_below().mean;
+    first->d_out.var.row(i) = counts * step->d_below().var;
+  }
+  sums->gradient.likelihood_parameters += counts * step->sums().likelihood;
+  CavitySlopes slopes;
+  for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
+    GpLayer& d_layer = sums->gradient.layers[l];
+    d_layer.noise_variance += counts * step->sums().noise[l];
+    for (std::size_t d = 0; d < factors_[l].size(); ++d) {
+      const RowStep::Slopes& row = step->FunctionSlopes(l, static_cast<Index>(d));
+      d_layer.gps[d].theta += counts * row.theta;
+      d_layer.gps[d].Z += counts * row.Z;
+      WhitenSlopes(row.cavity, point.grams[l][d].L_inverse, &slopes);
+      ConditionBackward(cavities[l][d], slopes, counts, &sums->phi_arguments[l][d]);
+    }
+  }
+}
+
+Ep::RowSums Ep::SumRows(const Point& point, std::span<const Index> batch, double scale,
+                        bool want_gradient, CertainLayer* first) const {
+  const auto count = static_cast<Index>(batch.size());
+  std::vector<RowSums> slots(RowSteps::NumSlots(count), NoSums());
+  RowSteps steps;
+  steps.Run(point.model, first_dense_, uncertain_inputs_, count, pool_,
+            [&](RowStep* step, Index slot, Index i) {
+              AddRow(point, batch[i], i, scale, want_gradient, first, step, &slots[slot]);
+            });
+  for (std::size_t s = 1; s < slots.size(); ++s) slots[0].Add(slots[s]);
+  return std::move(slots[0]);
+}
+
+double Ep::FactorTerms() const {
+  double F = 0;
+  for (const auto& layer : factors_) {
+    for (const Factors& factors : layer) {
+      F += factors.q.phi;
+      if (options_.alpha > 0) continue;
+      const Vector Tm = factors.total.T * factors.q.m;
+      F += 0.5 * (factors.total.T.cwiseProduct(factors.q.V).sum() + Tm.dot(factors.q.m)) -
+           factors.total.h.dot(factors.q.m);
+    }
+  }
+  return F;
 }
 
 double Ep::Energy(const Point& point, std::span<const Index> batch, DeepGp* gradient) const {
   const double alpha = options_.alpha;
-  const auto count = static_cast<Index>(batch.size());
-  const double scale =
-      static_cast<double>(x_.rows()) / ((alpha == 0 ? 1 : alpha) * static_cast<double>(count));
-  double F = 0;
+  const double scale = static_cast<double>(x_.rows()) /
+                       ((alpha == 0 ? 1 : alpha) * static_cast<double>(batch.size()));
+  double F = FactorTerms();
   CertainLayer first;
   std::vector<LineCavities> line_cavities;
   if (first_dense_ == 1) {
@@ -339,83 +426,25 @@ double Ep::Energy(const Point& point, std::span<const Index> batch, DeepGp* grad
     line_cavities = FirstLayerUp(point.model, batch, &first);
     for (const LineCavities& cavities : line_cavities) {
       if (!cavities.proper()) throw NumericalError("the cavity of a row is not a distribution");
-      if (alpha > 0) F += scale * cavities.d_phi.sum();
+      for (std::size_t i = 0; alpha > 0 && i < batch.size(); ++i)
+        F += scale * weights_[batch[i]] * cavities.d_phi[static_cast<Index>(i)];
     }
   }
-  PerFunction<Matrix> phi_arguments;
-  for (const GpLayer& layer : shape_.layers) {
-    phi_arguments.emplace_back();
-    for (const SparseGp& gp : layer.gps)
-      phi_arguments.back().emplace_back(Matrix::Zero(gp.num_inducing(), gp.num_inducing()));
-  }
-  const DeepGp zero = shape_.ZeroLike();
-  std::vector<SlotSums> slots(RowSteps::NumSlots(count), SlotSums{0, zero, phi_arguments});
-  RowSteps steps;
-  steps.Run(point.model, first_dense_, uncertain_inputs_, count, pool_,
-            [&](RowStep* step, Index s, Index i) {
-              SlotSums& slot = slots[s];
-              const Index n = batch[i];
-              PerFunction<Belief> cavities;
-              if (!SetCavities(point, n, step, &cavities))
-                throw NumericalError("the cavity of a row is not a distribution");
-              const Moments raw = RawRow(n);
-              slot.value += step->Run(alpha, first_dense_ == 1 ? RowOf(first.out, i) : raw, raw,
-                                      y_.row(n).data());
-              if (first_dense_ == 1) {
-                first.d_out.mean.row(i) = scale * step->d_below().mean;
-                first.d_out.var.row(i) = scale * step->d_below().var;
-              }
-              slot.gradient.likelihood_parameters += scale * step->sums().likelihood;
-              CavitySlopes slopes;
-              for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
-                GpLayer& d_layer = slot.gradient.layers[l];
-                d_layer.noise_variance += scale * step->sums().noise[l];
-                for (std::size_t d = 0; d < factors_[l].size(); ++d) {
-                  if (alpha > 0) slot.value += cavities[l][d].phi - factors_[l][d].q.phi;
-                  if (gradient == nullptr) continue;
-                  const RowStep::Slopes& row = step->FunctionSlopes(l, static_cast<Index>(d));
-                  d_layer.gps[d].theta += scale * row.theta;
-                  d_layer.gps[d].Z += scale * row.Z;
-                  WhitenSlopes(row.cavity, point.grams[l][d].L_inverse, &slopes);
-                  ConditionBackward(cavities[l][d], slopes, scale, &slot.phi_arguments[l][d]);
-                }
-              }
-            });
-  for (const SlotSums& slot : slots) F += scale * slot.value;
-  for (const auto& layer : factors_) {
-    for (const Factors& factors : layer) {
-      F += factors.q.phi;
-      if (alpha > 0) continue;
-      const Vector Tm = factors.total.T * factors.q.m;
-      F += 0.5 * (factors.total.T.cwiseProduct(factors.q.V).sum() + Tm.dot(factors.q.m)) -
-           factors.total.h.dot(factors.q.m);
-    }
-  }
+  RowSums sums = SumRows(point, batch, scale, gradient != nullptr, &first);
+  F += scale * sums.value;
   if (gradient == nullptr) return F;
-
-  *gradient = zero;
-  for (const SlotSums& slot : slots) {
-    gradient->likelihood_parameters += slot.gradient.likelihood_parameters;
-    for (std::size_t l = 0; l < factors_.size(); ++l) {
-      gradient->layers[l].noise_variance += slot.gradient.layers[l].noise_variance;
-      for (std::size_t d = 0; d < factors_[l].size(); ++d) {
-        gradient->layers[l].gps[d].theta += slot.gradient.layers[l].gps[d].theta;
-        gradient->layers[l].gps[d].Z += slot.gradient.layers[l].gps[d].Z;
-        phi_arguments[l][d] += slot.phi_arguments[l][d];
-      }
-    }
-  }
-  if (first_dense_ == 1) FirstLayerDown(point, line_cavities, first, gradient, &phi_arguments);
+  if (first_dense_ == 1) FirstLayerDown(point, line_cavities, first, &sums);
   ForFunctions(0, [&](Index l, Index d) {
     const SparseGp& gp = point.model.layers[l].gps[d];
     const Gram& gram = point.grams[l][d];
-    SparseGp& d_gp = gradient->layers[l].gps[d];
+    SparseGp& d_gp = sums.gradient.layers[l].gps[d];
     Matrix scratch;
-    Matrix& dK = phi_arguments[l][d];
+    Matrix& dK = sums.phi_arguments[l][d];
     FactorGramBackward(gram.L_inverse, gram.jitter, &dK, &scratch);
     AlignedBuffer kernel_scratch;
     gp.kernel->GramBackward(gp.theta, gp.Z, gram.K, dK, &d_gp.theta, &d_gp.Z, &kernel_scratch);
   });
+  *gradient = std::move(sums.gradient);
   return F;
 }
 
@@ -441,6 +470,33 @@ DeepGp Ep::Posterior(const Vector& parameters) const {
 
 double Ep::Energy(const Vector& parameters, DeepGp* gradient) const {
   return Energy(At(parameters), AllRows(x_.rows()), gradient);
+}
+
+FactorInference::State Ep::SaveState() const {
+  State state;
+  if (first_dense_ == 1) state["aligned_at"] = aligned_at_.transpose();
+  for (std::size_t l = 0; l < factors_.size(); ++l) {
+    for (std::size_t d = 0; d < factors_[l].size(); ++d)
+      state[StateName(static_cast<Index>(l), static_cast<Index>(d))] = factors_[l][d].now;
+  }
+  return state;
+}
+
+void Ep::RestoreState(const State& state) {
+  CertainLayer first;
+  if (first_dense_ == 1) {
+    aligned_at_ = StateArray(state, "aligned_at", 1, num_parameters_).transpose();
+    ProjectFirstLayer(At(aligned_at_), AllRows(x_.rows()), &first);
+  }
+  for (std::size_t l = 0; l < factors_.size(); ++l) {
+    for (std::size_t d = 0; d < factors_[l].size(); ++d) {
+      Factors& factors = factors_[l][d];
+      factors.now = StateArray(state, StateName(static_cast<Index>(l), static_cast<Index>(d)),
+                               factors.now.rows(), factors.now.cols());
+      if (factors.line()) factors.directions = first.rows[d].C;
+    }
+  }
+  if (!Refresh()) ThrowError("the factors of the training do not make a distribution");
 }
 
 }  // namespace fathom

@@ -5,7 +5,8 @@
 //   t_n moves a step from the old factor to the new one.
 // Energy:
 //   F = sum_gps [phi(q)] + 1/alpha sum_n [log Z_n + sum_gps (phi(q_n) - phi(q))]        [ep-energy]
-// and for alpha = 0 its limit, the bound  sum_n E log p(y_n|.) - KL(q || prior).
+// and for alpha = 0 its limit, the bound  sum_n E log p(y_n|.) - KL(q || prior). A row of weight w
+// counts as w rows with one factor each, all the same.
 //
 // One layer with Gaussian noise: one update gives FITC's posterior and evidence, whatever it starts
 // from (for 0 < alpha < 1 those of power EP, for alpha = 0 the collapsed variational bound).
@@ -23,7 +24,7 @@ namespace fathom {
 
 class Ep : public FactorInference {
  public:
-  // Throws Error if the factors would need more memory than there is.
+  // Throws Error if the factors would need more memory than there is, or a weight is below alpha.
   Ep(DeepGp start, const Moments& x, const Matrix& y, FactorOptions options,
      const ThreadPool& pool);
 
@@ -33,6 +34,8 @@ class Ep : public FactorInference {
                 std::string* reason) const override;
   DeepGp Posterior(const Vector& parameters) const override;
   double Energy(const Vector& parameters, DeepGp* gradient) const override;
+  State SaveState() const override;
+  void RestoreState(const State& state) override;
 
   // The factor of one row, in whitened pseudo-outputs.
   Natural Factor(Index layer, Index function, Index row) const;
@@ -50,14 +53,20 @@ class Ep : public FactorInference {
     Belief q;
 
     bool line() const { return directions.size() > 0; }
-    Natural Sum() const;
+    Natural Sum(const Vector& weights) const;
     Natural At(Index row) const;
   };
-  struct SlotSums;
+  // Of the energy and its gradient, over rows.
+  struct RowSums {
+    double value = 0;  // sum of weight (log Z + sum_gps (phi(q_n) - phi(q)))
+    DeepGp gradient;
+    PerFunction<Matrix> phi_arguments;
+    void Add(const RowSums& other);
+  };
 
-  void StartFactors(const Point& point);
+  void StartFactors(const Vector& parameters);
   // Turns the line factors to where the kernel now has their directions, and sums all factors anew.
-  void Realign(const CertainLayer& first);
+  void Realign(const Vector& parameters, const CertainLayer& first);
   // Fills `change` for the rows whose cavity and matched posterior are distributions.
   void Propose(const Point& point, std::span<const Index> rows, CertainLayer* first);
   void ProposeLines(std::span<const Index> rows, const CertainLayer& first);
@@ -72,11 +81,19 @@ class Ep : public FactorInference {
   std::vector<LineCavities> FirstLayerUp(const DeepGp& model, std::span<const Index> rows,
                                          CertainLayer* first) const;
   void FirstLayerDown(const Point& point, const std::vector<LineCavities>& cavities,
-                      const CertainLayer& first, DeepGp* gradient,
-                      PerFunction<Matrix>* phi_arguments) const;
+                      const CertainLayer& first, RowSums* sums) const;
+  RowSums NoSums() const;
+  // One row of the energy, number i of the batch and n of the table; with its gradient, where it is
+  // wanted, and that of the first layer's outputs. `scale` is what a row counts for in F.
+  void AddRow(const Point& point, Index n, Index i, double scale, bool want_gradient,
+              CertainLayer* first, RowStep* step, RowSums* sums) const;
+  RowSums SumRows(const Point& point, std::span<const Index> batch, double scale,
+                  bool want_gradient, CertainLayer* first) const;
+  double FactorTerms() const;  // of F, beside the rows
   double Energy(const Point& point, std::span<const Index> batch, DeepGp* gradient) const;
 
   PerFunction<Factors> factors_;
+  Vector aligned_at_;  // the parameters at which the lines have their directions
 };
 
 }  // namespace fathom

@@ -11,7 +11,7 @@
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
 #include "fathom/inference/sep.h"
-#include "tests/support/gradient.h"
+#include "tests/support/energy_gradient.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -154,20 +154,61 @@ TEST_P(FactorGradient, OfHyperparametersWithFactorsFixed) {
   const std::vector<Index> batch = {0, 2, 3, 7, 8};
   for (FactorInference* inference :
        {static_cast<FactorInference*>(&ep), static_cast<FactorInference*>(&sep)}) {
-    ASSERT_EQ(point.size(), inference->num_parameters());
     inference->Update(point, AllRows(9));
     inference->Update(point, batch);
-    std::string reason;
-    const auto value = [&](const Vector& at) {
-      double result = 0;
-      EXPECT_TRUE(inference->Evaluate(at, batch, &result, nullptr, &reason)) << reason;
-      return result;
-    };
-    double unused = 0;
-    Vector gradient;
-    ASSERT_TRUE(inference->Evaluate(point, batch, &unused, &gradient, &reason)) << reason;
-    ExpectGradientMatches(value, gradient, point, 1e-7);
+    ExpectEnergyGradientMatches(*inference, point, batch, 1e-7);
   }
+}
+
+// A row of weight 3 is three rows, in every update, in the energy and in its gradient.
+TEST_P(FactorGradient, AWholeWeightIsThatManyRows) {
+  const auto& [c, alpha] = GetParam();
+  RandomStream stream(5);
+  const DeepGp model = RandomModel(c.model, &stream);
+  const Table table = RandomTable(4, c.model.inputs, c.model.outputs, c.uncertain, &stream);
+  const Vector weights = (Vector(4) << 2, 1, 3, 1).finished();
+  const std::vector<Index> copies = {0, 0, 1, 2, 2, 2, 3};
+  Table repeated{Moments(7, table.x.cols()), Matrix(7, table.y.cols())};
+  for (Index n = 0; n < 7; ++n) {
+    repeated.x.mean.row(n) = table.x.mean.row(copies[n]);
+    repeated.x.var.row(n) = table.x.var.row(copies[n]);
+    repeated.y.row(n) = table.y.row(copies[n]);
+  }
+  const ThreadPool pool(1);
+  const auto compare = [&](FactorInference* weighed, FactorInference* plain) {
+    const Vector point = Pack(model, plain->packing());
+    for (int update = 0; update < 3; ++update) {
+      weighed->Update(point, AllRows(4));
+      plain->Update(point, AllRows(7));
+    }
+    EXPECT_LT(LargestPosteriorDifference(weighed->Posterior(point), plain->Posterior(point)), 1e-9);
+    double value[2];
+    Vector gradient[2];
+    std::string reason;
+    ASSERT_TRUE(weighed->Evaluate(point, AllRows(4), &value[0], &gradient[0], &reason)) << reason;
+    ASSERT_TRUE(plain->Evaluate(point, AllRows(7), &value[1], &gradient[1], &reason)) << reason;
+    EXPECT_NEAR(value[0], value[1], 1e-10 * (1 + std::abs(value[1])));
+    EXPECT_LT((gradient[0] - gradient[1]).norm(), 1e-9 * (1 + gradient[1].norm()));
+  };
+  const FactorOptions options{.alpha = alpha};
+  FactorOptions weighted = options;
+  weighted.weights = weights;
+  Ep ep(model, table.x, table.y, weighted, pool);
+  Ep plain_ep(model, repeated.x, repeated.y, options, pool);
+  compare(&ep, &plain_ep);
+  Sep sep(model, table.x, table.y, weighted, pool);
+  Sep plain_sep(model, repeated.x, repeated.y, options, pool);
+  compare(&sep, &plain_sep);
+}
+
+TEST(Ep, WeightsBelowAlphaAreRefused) {
+  RandomStream stream(6);
+  const DeepGp model = RandomModel({}, &stream);
+  const Table table = RandomTable(3, 2, 1, false, &stream);
+  const ThreadPool pool(1);
+  const Vector weights = (Vector(3) << 1, 0.4, 1).finished();
+  EXPECT_NO_THROW(Ep(model, table.x, table.y, {.alpha = 0.4, .weights = weights}, pool));
+  EXPECT_THROW(Ep(model, table.x, table.y, {.alpha = 0.5, .weights = weights}, pool), Error);
 }
 
 // At a fixed point the energy is stationary in the factors.

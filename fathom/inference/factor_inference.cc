@@ -1,5 +1,6 @@
 #include "fathom/inference/factor_inference.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fathom/base/error.h"
@@ -11,8 +12,10 @@ FactorInference::FactorInference(DeepGp start, const Moments& x, const Matrix& y
     : shape_(std::move(start)),
       x_(x),
       y_(y),
-      options_(options),
+      options_(std::move(options)),
       pool_(pool),
+      weights_(options_.weights.size() > 0 ? options_.weights : Vector(Vector::Ones(x.rows()))),
+      N_(weights_.sum()),
       uncertain_inputs_((x.var.array() != 0).any()),
       first_dense_(uncertain_inputs_ ? 0 : 1),
       num_parameters_(NumUnconstrained(shape_, packing())) {
@@ -20,6 +23,7 @@ FactorInference::FactorInference(DeepGp start, const Moments& x, const Matrix& y
   Require(options_.step >= 0 && options_.step <= 1, "step", "between 0 and 1", options_.step);
   if (options_.step == 0) options_.step = shape_.num_layers() == 1 ? 1 : 0.5;
   FATHOM_CHECK(x.rows() == y.rows() && x.rows() > 0);
+  FATHOM_CHECK(weights_.size() == x.rows() && weights_.minCoeff() > 0);
   shape_.likelihood->CheckTargets(shape_.outputs(), y);
   for (const GpLayer& layer : shape_.layers) {
     for (const SparseGp& gp : layer.gps)
@@ -47,11 +51,10 @@ FactorInference::Point FactorInference::At(const Vector& parameters) const {
 bool FactorInference::EvaluateSafely(
     const std::function<std::pair<double, DeepGp>(DeepGp*)>& energy, double* value,
     Vector* gradient, std::string* reason) const {
-  const auto rows = static_cast<double>(x_.rows());
   DeepGp d_model;
   try {
     const auto [F, model] = energy(gradient != nullptr ? &d_model : nullptr);
-    *value = -F / rows;
+    *value = -F / N_;
     if (!std::isfinite(F)) {
       *reason = "the energy is not finite";
       return false;
@@ -59,7 +62,7 @@ bool FactorInference::EvaluateSafely(
     if (gradient == nullptr) return true;
     gradient->resize(num_parameters_);
     PackGradient(model, packing(), &d_model, gradient);
-    *gradient *= -1 / rows;
+    *gradient *= -1 / N_;
     if (gradient->allFinite()) return true;
     *reason = "the gradient of the energy is not finite";
   } catch (const NumericalError& error) {
@@ -104,5 +107,27 @@ void FactorInference::ObserveFirstLayer(const DeepGp& model, CertainLayer* first
 }
 
 Moments FactorInference::RawRow(Index n) const { return {x_.mean.row(n), x_.var.row(n)}; }
+
+double FactorInference::LargestJitter(const Vector& parameters) const {
+  double jitter = 0;
+  for (const auto& layer : At(parameters).grams) {
+    for (const Gram& gram : layer) jitter = std::max(jitter, gram.jitter);
+  }
+  return jitter;
+}
+
+std::string FactorInference::StateName(Index layer, Index function) {
+  return std::to_string(layer) + "." + std::to_string(function);
+}
+
+const Matrix& FactorInference::StateArray(const State& state, const std::string& name, Index rows,
+                                          Index cols) {
+  const auto found = state.find(name);
+  if (found == state.end() || found->second.rows() != rows || found->second.cols() != cols ||
+      !found->second.allFinite()) {
+    ThrowError("the factors '", name, "' of the training are missing or do not fit the table");
+  }
+  return found->second;
+}
 
 }  // namespace fathom

@@ -6,6 +6,7 @@
 #define FATHOM_INFERENCE_FACTOR_INFERENCE_H_
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@ struct FactorOptions {
   // How far an update goes from the old factors to the new ones, at most; shortened where the
   // posterior or a cavity would not be a distribution any more. 0: 1 for one layer, 0.5 for more.
   double step = 0;
+  Vector weights = {};  // [rows], positive: how many rows each counts as; empty: one
 };
 
 template <typename T>
@@ -45,6 +47,17 @@ class FactorInference : public Objective {
   // F of all rows, and its gradient with respect to the plain hyperparameters with the factors
   // fixed (may be null; what it says of posteriors is not used).
   virtual double Energy(const Vector& parameters, DeepGp* gradient) const = 0;
+
+  double N() const { return N_; }  // rows of the table, by their weights
+  // The largest jitter that a kernel matrix needs.
+  double LargestJitter(const Vector& parameters) const;
+
+  // All that is kept beside the parameters, by name: with both, an inference goes on to the same
+  // bits.
+  using State = std::map<std::string, Matrix>;
+  virtual State SaveState() const = 0;
+  // Throws Error unless it is the state of such a model and table.
+  virtual void RestoreState(const State& state) = 0;
 
  protected:
   struct Gram {
@@ -82,12 +95,18 @@ class FactorInference : public Objective {
   // From layer->moments to layer->out.
   void ObserveFirstLayer(const DeepGp& model, CertainLayer* layer) const;
   Moments RawRow(Index n) const;
+  // From a state, with a name of its own for each function; throws Error unless it has that shape.
+  static std::string StateName(Index layer, Index function);
+  static const Matrix& StateArray(const State& state, const std::string& name, Index rows,
+                                  Index cols);
 
   DeepGp shape_;
   const Moments& x_;
   const Matrix& y_;
   FactorOptions options_;
   const ThreadPool& pool_;
+  Vector weights_;  // [rows]
+  double N_;
   bool uncertain_inputs_;
   // The first layer whose rows have factors of full rank: 1 for certain inputs, else 0.
   Index first_dense_;

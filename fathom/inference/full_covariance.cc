@@ -8,17 +8,27 @@ namespace fathom {
 
 void CheckFullCovariance(const DeepGp& model, bool uncertain_inputs) {
   for (Index l = uncertain_inputs ? 0 : 1; l < model.num_layers(); ++l) {
+    const std::string first = model.layers[l].gps[0].kernel->Name();
     for (const SparseGp& gp : model.layers[l].gps) {
-      if (gp.kernel->Name() == "se_ard") continue;
-      ThrowError("full covariances need the kernel 'se_ard' in layers with uncertain inputs, not '",
-                 gp.kernel->Name(), "'; use the diagonal propagation");
+      if (gp.kernel->NewFullLayer() == nullptr) {
+        ThrowError(
+            "full covariances need a kernel such as 'se_ard' in layers with uncertain inputs, "
+            "not '",
+            gp.kernel->Name(), "'; use the diagonal propagation");
+      }
+      if (gp.kernel->Name() != first) {
+        ThrowError("full covariances need one kernel for all functions of a layer, not '", first,
+                   "' and '", gp.kernel->Name(), "'; use the diagonal propagation");
+      }
     }
   }
 }
 
 void FullLayers::Sums::Add(const Sums& other) {
   network.Add(other.network);
-  for (std::size_t l = 0; l < layers.size(); ++l) layers[l].Add(other.layers[l]);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (layers[l]) layers[l]->Add(*other.layers[l]);
+  }
 }
 
 void FullLayers::Prepare(const Network& network, bool uncertain_inputs) {
@@ -38,7 +48,8 @@ void FullLayers::Prepare(const Network& network, bool uncertain_inputs) {
       const Conditioned& cavity = network.prepared(l, d).cavity;
       functions.push_back({gp.theta, gp.Z, cavity.a, cavity.S, means[d]});
     }
-    layers_[l].Prepare(functions);
+    if (!layers_[l]) layers_[l] = layer.gps[0].kernel->NewFullLayer();
+    layers_[l]->Prepare(functions);
   }
 }
 
@@ -66,7 +77,7 @@ std::vector<FullMoments> FullLayers::Forward(const Moments& x) const {
   }
   const FullMoments raw = FullMoments::FromDiagonal(x);
   for (Index l = first_; l < model.num_layers(); ++l) {
-    layers_[l].Forward(l == 0 ? raw : InputOf(l, outputs[l - 1], x), &outputs[l]);
+    layers_[l]->Forward(l == 0 ? raw : InputOf(l, outputs[l - 1], x), &outputs[l]);
     const Vector& noise = model.layers[l].noise_variance;
     if (noise.size() == 0) continue;
     for (Matrix& cov : outputs[l].cov) cov.diagonal() += noise;
@@ -107,10 +118,10 @@ void FullLayers::ChunkUpAndDown(double alpha, const Moments& x, const Matrix& y,
     }
     FullMoments d_input;
     if (l == 0) {
-      layers_[0].Backward(FullMoments::FromDiagonal(raw), d_out, &sums->layers[0], nullptr);
+      layers_[0]->Backward(FullMoments::FromDiagonal(raw), d_out, sums->layers[0].get(), nullptr);
       return;
     }
-    layers_[l].Backward(InputOf(l, outputs[l - 1], raw), d_out, &sums->layers[l], &d_input);
+    layers_[l]->Backward(InputOf(l, outputs[l - 1], raw), d_out, sums->layers[l].get(), &d_input);
     const Index hidden = outputs[l - 1].cols();
     d_out.SetZero(count, hidden);
     d_out.mean = d_input.mean.leftCols(hidden);
@@ -136,7 +147,7 @@ FullLayers::Sums FullLayers::SumLogZ(double alpha, const Moments& x, const Matri
     network_->ResetSums(&sums[slot].network);
     sums[slot].layers.resize(layers_.size());
     for (std::size_t l = first_; l < layers_.size(); ++l)
-      sums[slot].layers[l] = layers_[l].NewSums();
+      sums[slot].layers[l] = layers_[l]->NewSums();
     for (Index c = slot; c < chunks; c += slots) {
       const Index begin = c * kRows;
       ChunkUpAndDown(alpha, x, y, weights, rows.subspan(begin, std::min(kRows, count - begin)),
@@ -149,7 +160,7 @@ FullLayers::Sums FullLayers::SumLogZ(double alpha, const Moments& x, const Matri
 
 void FullLayers::Finish(Index layer, const Sums& sums,
                         std::vector<LatentFunctionGradient>* gradients) const {
-  layers_[layer].Finish(sums.layers[layer], gradients);
+  layers_[layer]->Finish(*sums.layers[layer], gradients);
 }
 
 }  // namespace fathom

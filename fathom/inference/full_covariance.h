@@ -4,23 +4,24 @@
 #ifndef FATHOM_INFERENCE_FULL_COVARIANCE_H_
 #define FATHOM_INFERENCE_FULL_COVARIANCE_H_
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "fathom/inference/network.h"
-#include "fathom/kernel/se_ard_full_layer.h"
+#include "fathom/kernel/full_layer.h"
 
 namespace fathom {
 
-// Throws Error unless the kernels of all layers that see uncertain inputs have expectations under
-// a full covariance.
+// Throws Error unless each layer that sees uncertain inputs has one kernel, with expectations under a
+// full covariance.
 void CheckFullCovariance(const DeepGp& model, bool uncertain_inputs);
 
 class FullLayers {
  public:
   struct Sums {
     Network::Sums network;  // of the first layer if it is diagonal, of noise and likelihood
-    std::vector<SeArdFullLayer::Sums> layers;
+    std::vector<std::unique_ptr<FullLayer::Sums>> layers;  // from first() on
     void Add(const Sums& other);
   };
 
@@ -43,8 +44,8 @@ class FullLayers {
                       std::span<const Index> rows, Sums* sums) const;
 
   const Network* network_ = nullptr;
-  Index first_ = 1;                     // the first layer with full covariances
-  std::vector<SeArdFullLayer> layers_;  // [layer], from first_ on
+  Index first_ = 1;                                 // the first layer with full covariances
+  std::vector<std::unique_ptr<FullLayer>> layers_;  // [layer], from first_ on
 };
 
 }  // namespace fathom

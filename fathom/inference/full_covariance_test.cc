@@ -7,7 +7,7 @@
 #include "fathom/base/error.h"
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
-#include "tests/support/gradient.h"
+#include "tests/support/energy_gradient.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -35,6 +35,7 @@ struct FullCase {
   std::string name;
   RandomModelOptions model;
   bool uncertain = false;
+  const char* kernel = "se_ard";  // of the upper layers
 };
 
 class FullCovarianceOf : public testing::TestWithParam<std::tuple<FullCase, double>> {};
@@ -46,7 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
                         FullCase{"Uncertain", {.hidden = {2}, .M = 3}, true},
                         FullCase{"SkipMean",
                                  {.hidden = {2, 2}, .M = 3, .skip = true, .linear_mean = true}},
-                        FullCase{"Shared", {.hidden = {2, 2}, .M = 3, .shared = true}}),
+                        FullCase{"Shared", {.hidden = {2, 2}, .M = 3, .shared = true}},
+                        // The kernel's rank is that of its inputs.
+                        FullCase{"Linear", {.hidden = {2, 2}, .M = 2}, false, "linear_ard"},
+                        FullCase{"Sum", {.hidden = {2, 2}, .M = 3}, false, "se_ard+linear_ard"}),
         testing::Values(0.0, 0.5, 1.0)),
     [](const auto& test) {
       return std::get<0>(test.param).name + "Alpha" +
@@ -57,22 +61,19 @@ TEST_P(FullCovarianceOf, GradientOfEveryParameter) {
   const auto& [c, alpha] = GetParam();
   RandomStream stream(1);
   DeepGp model = RandomModel(c.model, &stream);
+  for (std::size_t l = 1; l < model.layers.size(); ++l) {
+    for (SparseGp& gp : model.layers[l].gps) {
+      gp.kernel = MakeKernel(c.kernel);
+      gp.theta = RandomPositive(gp.kernel->NumParameters(gp.input_dim()), 1.2, &stream);
+    }
+  }
+  SpreadShared(&model);
   model.full_covariance = true;
   const Table table = RandomTable(5, c.model.outputs, c.uncertain, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = alpha}, pool);
-  const Vector point = Pack(model, energy.packing());
   const std::vector<Index> batch = {0, 2, 3};
-  std::string reason;
-  const auto value = [&](const Vector& at) {
-    double result = 0;
-    EXPECT_TRUE(energy.Evaluate(at, batch, &result, nullptr, &reason)) << reason;
-    return result;
-  };
-  double unused = 0;
-  Vector gradient;
-  ASSERT_TRUE(energy.Evaluate(point, batch, &unused, &gradient, &reason)) << reason;
-  ExpectGradientMatches(value, gradient, point, 1e-7);
+  ExpectEnergyGradientMatches(energy, Pack(model, energy.packing()), batch, 1e-7);
 }
 
 // Nothing is correlated: two layers with one output, or hidden layers of width 1.
@@ -113,13 +114,20 @@ TEST(FullCovariance, AnyNumberOfThreadsGivesTheSameBits) {
 
 TEST(FullCovariance, KernelsWithoutItAreRefused) {
   RandomStream stream(5);
-  DeepGp model = RandomModel({.hidden = {2}}, &stream);
-  SparseGp& gp = model.layers[1].gps[0];
-  gp.kernel = MakeKernel("linear_ard");
-  gp.theta = Vector::Ones(2);
+  DeepGp model = RandomModel({.hidden = {2}, .outputs = 2}, &stream);
+  const auto set = [&](std::size_t d, const char* name) {
+    SparseGp& gp = model.layers[1].gps[d];
+    gp.kernel = MakeKernel(name);
+    gp.theta = Vector::Ones(gp.kernel->NumParameters(gp.input_dim()));
+  };
+  set(0, "spectral_mixture");
+  set(1, "spectral_mixture");
   EXPECT_THROW(CheckFullCovariance(model, false), Error);
-  gp.kernel = MakeKernel("se_ard");
+  set(0, "linear_ard");
+  set(1, "linear_ard");
   EXPECT_NO_THROW(CheckFullCovariance(model, false));
+  set(0, "se_ard");  // two kernels in one layer
+  EXPECT_THROW(CheckFullCovariance(model, false), Error);
 }
 
 }  // namespace

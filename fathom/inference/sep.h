@@ -25,19 +25,26 @@ class Sep : public FactorInference {
                 std::string* reason) const override;
   DeepGp Posterior(const Vector& parameters) const override;
   double Energy(const Vector& parameters, DeepGp* gradient) const override;
+  State SaveState() const override;
+  void RestoreState(const State& state) override;
 
   // g^N of one function, in whitened pseudo-outputs.
   const Natural& Total(Index layer, Index function) const { return total_[layer][function]; }
 
  private:
-  // The product of the new factors of some rows, and of how many.
+  // The product of the new factors of some rows, and of how many, by their weights.
   struct NewFactors {
     Natural sum;
-    Index rows = 0;
+    double rows = 0;
+    void Add(const Natural& factor, double weight);
   };
 
+  PerFunction<NewFactors> NoFactors() const;
   PerFunction<NewFactors> MatchRows(const Point& point, const PerFunction<Belief>& cavities,
                                     std::span<const Index> rows) const;
+  // Adds the new factors of the row that `step` has run.
+  void MatchRow(const Point& point, const PerFunction<Belief>& cavities, double weight,
+                RowStep* step, PerFunction<NewFactors>* out) const;
   void MatchFirstLayer(std::span<const Index> rows, const CertainLayer& first,
                        PerFunction<NewFactors>* out) const;
   bool TryStep(double beta, const PerFunction<NewFactors>& found, double* change);

@@ -1,9 +1,11 @@
 // What a covariance function must offer to be part of a deep GP. A new kernel is one pair of files
 // beside this one, a line in MakeKernel and a line in the list of kernels that kernel_test.cc
-// checks.
+// checks. One that gives its values and their slopes alone is whole: QuadratureProjection does the
+// rest. A closed form of the expectations makes it faster.
 #ifndef FATHOM_KERNEL_KERNEL_H_
 #define FATHOM_KERNEL_KERNEL_H_
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 
 namespace fathom {
 
+class FullLayer;
 class Projection;
 
 // A kind of kernel: stateless and shared. Its parameters theta are a vector of positive numbers
@@ -23,24 +26,38 @@ class Kernel {
     std::string name;
     Index size;
   };
+  using Rows = Eigen::Ref<const Matrix>;
 
   virtual ~Kernel() = default;
 
   virtual std::string Name() const = 0;
-  // The named parts of theta, in order, for inputs of dimension `input_dim`.
+  // The named parts of theta, in order, for inputs of dimension `input_dim`. Of a kernel that is no
+  // sum, k is proportional to the first.
   virtual std::vector<Block> Blocks(Index input_dim) const = 0;
   Index NumParameters(Index input_dim) const;
   // A theta to start training from: functions of about unit size over inputs of about unit size
   // that change over a distance of `lengthscale`.
   virtual Vector InitialParameters(Index input_dim, double lengthscale) const = 0;
 
-  // K = k(Z, Z) [M, M]. `scratch` is memory of the caller, kept for the next call: training steps
-  // allocate nothing.
-  virtual void Gram(const Vector& theta, const Matrix& Z, Matrix* K,
-                    AlignedBuffer* scratch) const = 0;
+  // K = k(X, Z) [N, M]. A row of K does not depend on the other rows of X.
+  virtual void Cross(const Vector& theta, const Rows& X, const Matrix& Z,
+                     Eigen::Ref<Matrix> K) const = 0;
+  // K as Cross gave it. Adds to d_theta, dZ and, unless null, *dX.
+  virtual void CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z, const Rows& K,
+                             const Rows& dK, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX,
+                             Eigen::Ref<Matrix> dZ) const = 0;
+  // k(x, x) [N] of every row of X.
+  virtual void Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const = 0;
+  virtual void DiagonalBackward(const Vector& theta, const Rows& X,
+                                const Eigen::Ref<const Vector>& dk, Eigen::Ref<Vector> d_theta,
+                                Eigen::Ref<Matrix>* dX) const = 0;
+
+  // K = k(Z, Z) [M, M]. `scratch` is memory of the caller, kept for the next call: the training
+  // steps of some kernels allocate nothing.
+  virtual void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const;
   // Adds to *d_theta and *dZ.  dK is symmetric.
   virtual void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                            Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const = 0;
+                            Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const;
   // The same where one call is no matter.
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K) const;
 
@@ -48,12 +65,18 @@ class Kernel {
   // depends on each input. Of a stationary kernel -d2k/dt_d^2 at t = 0.
   virtual Vector SlopeVariance(const Vector& theta, Index input_dim) const = 0;
 
+  // How many inputs of a row may be uncertain at once.
+  virtual Index MostUncertainInputs() const { return std::numeric_limits<Index>::max(); }
+  // The kernel must outlive it.
   virtual std::unique_ptr<Projection> NewProjection() const = 0;
+  // For inputs that are jointly Gaussian; null if the kernel cannot take them.
+  virtual std::unique_ptr<FullLayer> NewFullLayer() const;
 };
 
-// The kernel of that name: "se_ard", "linear_ard", "spectral_mixture" or, with a number of
-// components, "spectral_mixture:3". MakeKernel(kernel.Name()) is the same kernel again. Throws
-// Error with the known names otherwise.
+// The kernel of that name: "se_ard", "linear_ard", "matern32", "matern52", "spectral_mixture" or,
+// with a number of components, "spectral_mixture:3"; or a sum of several, "se_ard+linear_ard", for
+// which "se+linear" is short. MakeKernel(kernel.Name()) is the same kernel again. Throws Error with
+// the known names otherwise.
 std::shared_ptr<const Kernel> MakeKernel(const std::string& name);
 
 // A latent function as the rows see it:  f(x) = w'x + g(x),  g a sparse GP with E[g|u] and its
@@ -97,7 +120,7 @@ struct ProjectionOptions {
 // several tiles may be kept apart and added; they must start at zero.
 class Projection {
  public:
-  using Rows = Eigen::Ref<const Matrix>;
+  using Rows = Kernel::Rows;
 
   virtual ~Projection() = default;
 

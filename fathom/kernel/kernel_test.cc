@@ -1,119 +1,23 @@
 #include "fathom/kernel/kernel.h"
 
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
-#include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
+#include "fathom/kernel/every_kernel_for_test.h"
 #include "tests/support/gradient.h"
-#include "tests/support/quadrature.h"
-#include "tests/support/random_model.h"
 
 namespace fathom {
 namespace {
 
-using RowVector = Eigen::RowVectorXd;
-
-double SeArdValue(const Vector& theta, const RowVector& x, const RowVector& y) {
-  const RowVector scaled = (x - y).cwiseQuotient(theta.tail(x.size()).transpose());
-  return theta[0] * std::exp(-0.5 * scaled.squaredNorm());
-}
-
-double LinearArdValue(const Vector& theta, const RowVector& x, const RowVector& y) {
-  return x.cwiseProduct(y).dot(theta.transpose());
-}
-
-double SpectralMixtureValue(const Vector& theta, const RowVector& x, const RowVector& y) {
-  const double pi = std::acos(-1.0);
-  const Index D = x.size();
-  const Index Q = theta.size() / (1 + 2 * D);
-  double sum = 0;
-  for (Index q = 0; q < Q; ++q) {
-    double product = theta[q];
-    for (Index d = 0; d < D; ++d) {
-      const double t = x[d] - y[d];
-      product *= std::cos(2 * pi * theta[Q + q * D + d] * t) *
-                 std::exp(-2 * pi * pi * theta[Q + Q * D + q * D + d] * t * t);
-    }
-    sum += product;
-  }
-  return sum;
-}
-
-struct KernelCase {
-  std::string name;
-  double (*value)(const Vector& theta, const RowVector& x, const RowVector& y);  // its definition
-  bool decays = true;  // k(x, z) tends to 0 as x goes away from z
-};
-
-// A new kernel adds one line.
-const std::vector<KernelCase> kKernels = {
-    {"se_ard", SeArdValue},
-    {"linear_ard", LinearArdValue, false},
-    {"spectral_mixture", SpectralMixtureValue},
-    {"spectral_mixture:1", SpectralMixtureValue},
-    {"spectral_mixture:3", SpectralMixtureValue},
-};
-
 // Of the differences: small, because a spectral mixture's variances are of order 1/40.
 constexpr double kStep = 1e-4;
 
-// A latent function whose values are of order 1.
-struct Function {
-  Vector theta;
-  Matrix Z;
-  Vector a;
-  Matrix S;
-  Vector w;
-
-  LatentFunction View() const { return {theta, Z, a, S, w}; }
-};
-
-Function RandomFunction(const Kernel& kernel, Index M, Index D, bool linear, RandomStream* stream) {
-  Function f;
-  f.theta = RandomPositive(kernel.NumParameters(D), 1.3, stream)
-                .cwiseProduct(kernel.InitialParameters(D, 1));
-  f.Z = 1.2 * stream->NormalMatrix(M, D);
-  f.a = RandomVector(M, stream);
-  f.S = 0.2 * RandomSymmetric(M, stream);
-  if (linear) f.w = RandomVector(D, stream);
-  return f;
-}
-
-struct Output {
-  Vector m, v;
-};
-
-Output Project(const Kernel& kernel, const Function& f, const Moments& x, bool uncertain = true) {
-  const std::unique_ptr<Projection> projection = kernel.NewProjection();
-  projection->Prepare(f.View(), {.uncertain = uncertain});
-  AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x.rows())));
-  Output out{Vector(x.rows()), Vector(x.rows())};
-  projection->Forward(x.mean, x.var, tape.data(), out.m.data(), out.v.data());
-  return out;
-}
-
-// m and v of a certain row from the kernel's definition.
-void PlainMoments(const KernelCase& kernel, const Function& f, const RowVector& x, double* m,
-                  double* v) {
-  Vector k(f.Z.rows());
-  for (Index i = 0; i < k.size(); ++i) k[i] = kernel.value(f.theta, x, f.Z.row(i));
-  *m = k.dot(f.a) + (f.w.size() > 0 ? x.dot(f.w.transpose()) : 0.0);
-  *v = kernel.value(f.theta, x, x) - k.dot(f.S * k);
-}
-
-class EveryKernel : public testing::TestWithParam<KernelCase> {
- protected:
-  std::shared_ptr<const Kernel> kernel_ = MakeKernel(GetParam().name);
-};
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kKernels), [](const auto& test) {
   std::string name = test.param.name;
-  std::replace(name.begin(), name.end(), ':', '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ':' || c == '+'; }, '_');
   return name;
 });
 
@@ -155,6 +59,20 @@ TEST(Kernel, UnknownNameIsRefusedWithTheKnownOnes) {
   }
 }
 
+TEST(Kernel, SumsHaveTheirPartsInTheirName) {
+  EXPECT_EQ(MakeKernel("se+linear")->Name(), "se_ard+linear_ard");
+  EXPECT_EQ(MakeKernel("linear+matern32+se")->Name(), "matern32+se_ard+linear_ard");
+  const std::vector<Kernel::Block> blocks = MakeKernel("se+linear")->Blocks(3);
+  ASSERT_EQ(blocks.size(), 3U);
+  EXPECT_EQ(blocks[1].name, "se_ard.lengthscales");
+  EXPECT_EQ(blocks[2].name, "linear_ard.variances");
+  EXPECT_EQ(blocks[2].size, 3);
+  for (const char* name : {"+", "se+", "+se", "se++linear", "se+rbf", "se + linear",
+                           "se+se+se+se+se+se+se+se+se+se+se"}) {
+    EXPECT_THROW(MakeKernel(name), Error) << name;
+  }
+}
+
 TEST(Kernel, SpectralMixtureHasItsNumberOfComponentsInItsName) {
   EXPECT_EQ(MakeKernel("spectral_mixture:2")->Name(), "spectral_mixture");
   EXPECT_EQ(MakeKernel("spectral_mixture")->NumParameters(3), 2 + 2 * 6);
@@ -178,7 +96,24 @@ TEST_P(EveryKernel, GramIsItsDefinition) {
   }
 }
 
-// Of f(x + h e_d) - f(x - h e_d), to fourth order in h.
+TEST_P(EveryKernel, CrossAndDiagonalAreItsDefinition) {
+  RandomStream stream(1);
+  for (const Index D : {1, 3}) {
+    const Function f = RandomFunction(*kernel_, 5, D, false, &stream);
+    const Matrix X = stream.NormalMatrix(4, D);
+    Matrix K(4, 5);
+    Vector diagonal(4);
+    kernel_->Cross(f.theta, X, f.Z, K);
+    kernel_->Diagonal(f.theta, X, diagonal);
+    for (Index n = 0; n < 4; ++n) {
+      EXPECT_NEAR(diagonal[n], GetParam().value(f.theta, X.row(n), X.row(n)), 1e-14);
+      for (Index i = 0; i < 5; ++i)
+        EXPECT_NEAR(K(n, i), GetParam().value(f.theta, X.row(n), f.Z.row(i)), 1e-14);
+    }
+  }
+}
+
+// Of f(x + h e_d) - f(x - h e_d), with what is of first and second order in h taken out.
 TEST_P(EveryKernel, SlopeVarianceAgainstDifferences) {
   RandomStream stream(2);
   const Function f = RandomFunction(*kernel_, 1, 3, false, &stream);
@@ -193,9 +128,42 @@ TEST_P(EveryKernel, SlopeVarianceAgainstDifferences) {
       return (k(f.theta, high, high) - 2 * k(f.theta, high, low) + k(f.theta, low, low)) /
              (4 * h * h);
     };
-    const double extrapolated = (4 * difference(0.5e-2) - difference(1e-2)) / 3;
+    const double h = 1e-2;
+    const double extrapolated = (difference(h) - 6 * difference(h / 2) + 8 * difference(h / 4)) / 3;
     EXPECT_NEAR(extrapolated, slopes[d], 1e-5 * slopes[d]);
   }
+}
+
+TEST_P(EveryKernel, CrossAndDiagonalBackward) {
+  RandomStream stream(3);
+  const Index N = 4, M = 3, D = 2;
+  const Function f = RandomFunction(*kernel_, M, D, false, &stream);
+  const Matrix X = stream.NormalMatrix(N, D);
+  const Matrix dK = stream.NormalMatrix(N, M);
+  const Vector d_diagonal = RandomVector(N, &stream);
+  const Index parameters = f.theta.size();
+  Vector point(parameters + N * D + M * D);
+  point << f.theta, X.reshaped<Eigen::RowMajor>(), f.Z.reshaped<Eigen::RowMajor>();
+  const auto value = [&](const Vector& at) {
+    const Matrix x = Eigen::Map<const Matrix>(at.data() + parameters, N, D);
+    const Matrix Z = Eigen::Map<const Matrix>(at.data() + parameters + N * D, M, D);
+    Matrix K(N, M);
+    Vector diagonal(N);
+    kernel_->Cross(at.head(parameters), x, Z, K);
+    kernel_->Diagonal(at.head(parameters), x, diagonal);
+    return K.cwiseProduct(dK).sum() + d_diagonal.dot(diagonal);
+  };
+  Matrix K(N, M);
+  kernel_->Cross(f.theta, X, f.Z, K);
+  Vector d_theta = Vector::Zero(parameters);
+  Matrix dX = Matrix::Zero(N, D);
+  Matrix dZ = Matrix::Zero(M, D);
+  Eigen::Ref<Matrix> dX_ref(dX);
+  kernel_->CrossBackward(f.theta, X, f.Z, K, dK, d_theta, &dX_ref, dZ);
+  kernel_->DiagonalBackward(f.theta, X, d_diagonal, d_theta, &dX_ref);
+  Vector gradient(point.size());
+  gradient << d_theta, dX.reshaped<Eigen::RowMajor>(), dZ.reshaped<Eigen::RowMajor>();
+  ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
 }
 
 TEST_P(EveryKernel, GramBackward) {
@@ -228,332 +196,6 @@ TEST_P(EveryKernel, GramBackward) {
     EXPECT_NEAR(d_theta[0], 2 * gradient[0], 1e-12);
     EXPECT_NEAR(dZ(0, 0), 2 * gradient[parameters], 1e-12);
   }
-}
-
-TEST_P(EveryKernel, ZeroVarianceIsThePlainKernel) {
-  RandomStream stream(3);
-  for (const bool linear : {false, true}) {
-    for (const Index D : {1, 2, 5, 9}) {
-      const Function f = RandomFunction(*kernel_, 6, D, linear, &stream);
-      const Moments x = Moments::Certain(stream.NormalMatrix(7, D));
-      for (const bool uncertain : {false, true}) {
-        const Output out = Project(*kernel_, f, x, uncertain);
-        for (Index n = 0; n < x.rows(); ++n) {
-          double m = 0;
-          double v = 0;
-          PlainMoments(GetParam(), f, x.mean.row(n), &m, &v);
-          EXPECT_NEAR(out.m[n], m, 1e-12);
-          EXPECT_NEAR(out.v[n], v, 1e-12);
-        }
-      }
-    }
-  }
-}
-
-TEST_P(EveryKernel, SmallVarianceTendsToThePlainKernel) {
-  RandomStream stream(4);
-  const Function f = RandomFunction(*kernel_, 6, 3, true, &stream);
-  Moments x = Moments::Certain(stream.NormalMatrix(5, 3));
-  const Output certain = Project(*kernel_, f, x);
-  x.var.setConstant(1e-13);
-  const Output nearly = Project(*kernel_, f, x);
-  EXPECT_LT((certain.m - nearly.m).cwiseAbs().maxCoeff(), 1e-11);
-  EXPECT_LT((certain.v - nearly.v).cwiseAbs().maxCoeff(), 1e-11);
-}
-
-// The mean and the variance of f(x) by the laws of total expectation and variance, the linear mean
-// and its cross term included.
-void ExpectQuadrature(const KernelCase& kernel, const Function& f, const Moments& x, Index order,
-                      double tolerance) {
-  const GaussHermite rule(order);
-  const Output out = Project(*MakeKernel(kernel.name), f, x);
-  for (Index n = 0; n < x.rows(); ++n) {
-    const auto expect = [&](auto integrand) {
-      return Expect(rule, x.mean.row(n).transpose(), x.var.row(n).transpose(),
-                    [&](const Vector& at) {
-                      double m = 0;
-                      double v = 0;
-                      PlainMoments(kernel, f, at.transpose(), &m, &v);
-                      return integrand(m, v);
-                    });
-    };
-    const double mean = expect([](double m, double) { return m; });
-    const double var = expect([mean](double m, double v) { return v + (m - mean) * (m - mean); });
-    EXPECT_NEAR(out.m[n], mean, tolerance) << "row " << n;
-    EXPECT_NEAR(out.v[n], var, tolerance) << "row " << n;
-  }
-}
-
-TEST_P(EveryKernel, UncertainInputsAgainstQuadratureInOneDimension) {
-  RandomStream stream(5);
-  for (const bool linear : {false, true}) {
-    for (const Index M : {1, 2, 5}) {
-      const Function f = RandomFunction(*kernel_, M, 1, linear, &stream);
-      Moments x = Moments::Certain(stream.NormalMatrix(4, 1));
-      x.var << 1e-3, 0.1, 0.5, 1.0;
-      ExpectQuadrature(GetParam(), f, x, 120, 1e-9);
-    }
-  }
-}
-
-TEST_P(EveryKernel, UncertainInputsAgainstQuadratureInTwoDimensions) {
-  RandomStream stream(6);
-  for (const bool linear : {false, true}) {
-    const Function f = RandomFunction(*kernel_, 4, 2, linear, &stream);
-    Moments x = Moments::Certain(stream.NormalMatrix(3, 2));
-    x.var << 0.2, 0.6, 0.0, 0.4, 0.7, 0.0;
-    ExpectQuadrature(GetParam(), f, x, 60, 1e-8);
-  }
-}
-
-// F = d_m'm + d_v'v and its gradient with respect to everything, as one vector: mean, var of the
-// rows that have any, theta, Z, a, S (lower triangle).
-class Whole {
- public:
-  Whole(std::shared_ptr<const Kernel> kernel, Function f, Moments x, RandomStream* stream)
-      : kernel_(std::move(kernel)),
-        f_(std::move(f)),
-        x_(std::move(x)),
-        d_m_(RandomVector(x_.rows(), stream)),
-        d_v_(RandomVector(x_.rows(), stream)) {}
-
-  Vector Point() {
-    Vector point(Size());
-    Index k = 0;
-    Visit([&](double* value, double*) { point[k++] = *value; });
-    return point;
-  }
-
-  double Value(const Vector& point) const {
-    Whole moved = *this;
-    Index k = 0;
-    moved.Visit([&](double* value, double* twin) {
-      *value = point[k++];
-      if (twin != nullptr) *twin = *value;
-    });
-    const Output out = Project(*kernel_, moved.f_, moved.x_);
-    return d_m_.dot(out.m) + d_v_.dot(out.v);
-  }
-
-  Vector Gradient() const {
-    const std::unique_ptr<Projection> projection = kernel_->NewProjection();
-    projection->Prepare(f_.View(), {.uncertain = true});
-    AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x_.rows())));
-    AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
-    Vector m(x_.rows());
-    Vector v(x_.rows());
-    projection->Forward(x_.mean, x_.var, tape.data(), m.data(), v.data());
-    Whole slopes = *this;
-    slopes.x_.SetZero(x_.rows(), x_.cols());
-    slopes.f_.theta.setZero();
-    slopes.f_.Z.setZero();
-    slopes.f_.a.setZero();
-    slopes.f_.S.setZero();
-    Eigen::Ref<Matrix> d_mean(slopes.x_.mean);
-    Eigen::Ref<Matrix> d_var(slopes.x_.var);
-    projection->Backward(x_.mean, x_.var, tape.data(), d_m_.data(), d_v_.data(), sums.data(),
-                         &d_mean, &d_var);
-    projection->Finish(sums.data(), {slopes.f_.theta, slopes.f_.Z, slopes.f_.a, slopes.f_.S});
-    Vector gradient(slopes.Size());
-    Index k = 0;
-    slopes.Visit([&](double* slope, double* twin) {
-      gradient[k++] = *slope + (twin != nullptr ? *twin : 0.0);
-    });
-    return gradient;
-  }
-
- private:
-  template <typename Do>
-  void Visit(Do act) {
-    for (Index i = 0; i < x_.mean.size(); ++i) act(x_.mean.data() + i, nullptr);
-    for (const Index n : uncertain_) {
-      for (Index q = 0; q < x_.cols(); ++q) act(&x_.var(n, q), nullptr);
-    }
-    for (Index i = 0; i < f_.theta.size(); ++i) act(&f_.theta[i], nullptr);
-    for (Index i = 0; i < f_.Z.size(); ++i) act(f_.Z.data() + i, nullptr);
-    for (Index i = 0; i < f_.a.size(); ++i) act(&f_.a[i], nullptr);
-    for (Index i = 0; i < f_.S.rows(); ++i) {
-      for (Index j = 0; j <= i; ++j) act(&f_.S(i, j), i == j ? nullptr : &f_.S(j, i));
-    }
-  }
-
-  Index Size() {
-    Index size = 0;
-    Visit([&](double*, double*) { ++size; });
-    return size;
-  }
-
-  static std::vector<Index> UncertainRows(const Moments& x) {
-    std::vector<Index> rows;
-    for (Index n = 0; n < x.rows(); ++n) {
-      if ((x.var.row(n).array() > 0).any()) rows.push_back(n);
-    }
-    return rows;
-  }
-
-  std::shared_ptr<const Kernel> kernel_;
-  Function f_;
-  Moments x_;
-  Vector d_m_, d_v_;
-  std::vector<Index> uncertain_ = UncertainRows(x_);
-};
-
-TEST_P(EveryKernel, GradientOfTheMoments) {
-  RandomStream stream(7);
-  for (const bool linear : {false, true}) {
-    for (const Index D : {1, 2, 3, 8}) {
-      for (const Index M : {1, 5}) {
-        SCOPED_TRACE("D " + std::to_string(D) + ", M " + std::to_string(M) +
-                     (linear ? ", linear mean" : ""));
-        Moments x = Moments::Certain(stream.NormalMatrix(5, D));
-        for (Index n = 0; n < 3; ++n) x.var(n, n % D) = 0.3 + 0.2 * static_cast<double>(n);
-        x.var.row(4).setConstant(0.4);
-        Whole whole(kernel_, RandomFunction(*kernel_, M, D, linear, &stream), x, &stream);
-        const Vector point = whole.Point();
-        ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
-                              point, 2e-8, nullptr, kStep);
-      }
-    }
-  }
-}
-
-TEST_P(EveryKernel, GradientOfCertainRowsAlone) {
-  RandomStream stream(8);
-  for (const bool linear : {false, true}) {
-    const Moments x = Moments::Certain(stream.NormalMatrix(6, 2));
-    Whole whole(kernel_, RandomFunction(*kernel_, 9, 2, linear, &stream), x, &stream);
-    const Vector point = whole.Point();
-    ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
-                          point, 2e-8, nullptr, kStep);
-  }
-}
-
-TEST_P(EveryKernel, GradientWithCoincidentPseudoInputs) {
-  RandomStream stream(9);
-  Function f = RandomFunction(*kernel_, 4, 2, true, &stream);
-  f.Z.row(2) = f.Z.row(0);
-  f.Z.row(3) = f.Z.row(0);
-  Moments x = Moments::Certain(stream.NormalMatrix(3, 2));
-  x.var.row(1).setConstant(0.5);
-  x.mean.row(2) = f.Z.row(0);
-  Whole whole(kernel_, f, x, &stream);
-  ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
-                        whole.Point(), 2e-8, nullptr, kStep);
-}
-
-TEST_P(EveryKernel, ARowDoesNotDependOnTheRowsBesideIt) {
-  RandomStream stream(10);
-  for (const bool linear : {false, true}) {
-    for (const Index D : {1, 3, 7}) {
-      const Function f = RandomFunction(*kernel_, 11, D, linear, &stream);
-      Moments x = Moments::Certain(stream.NormalMatrix(9, D));
-      AddInputVariance(&stream, &x);
-      const Output together = Project(*kernel_, f, x);
-      for (Index begin = 0; begin < x.rows(); ++begin) {
-        for (Index count = 1; begin + count <= x.rows(); ++count) {
-          const Moments part(x.mean.middleRows(begin, count), x.var.middleRows(begin, count));
-          const Output apart = Project(*kernel_, f, part);
-          EXPECT_EQ(apart.m, together.m.segment(begin, count));
-          EXPECT_EQ(apart.v, together.v.segment(begin, count));
-        }
-      }
-    }
-  }
-}
-
-TEST_P(EveryKernel, SumsOfTilesAddUp) {
-  RandomStream stream(11);
-  const Function f = RandomFunction(*kernel_, 5, 2, true, &stream);
-  Moments x = Moments::Certain(stream.NormalMatrix(6, 2));
-  AddInputVariance(&stream, &x);
-  const Vector d_m = RandomVector(6, &stream);
-  const Vector d_v = RandomVector(6, &stream);
-  const std::unique_ptr<Projection> projection = kernel_->NewProjection();
-  projection->Prepare(f.View(), {.uncertain = true});
-  const auto run = [&](Index begin, Index count, AlignedBuffer* sums) {
-    AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(count)));
-    Vector m(count);
-    Vector v(count);
-    const Matrix mean = x.mean.middleRows(begin, count);
-    const Matrix var = x.var.middleRows(begin, count);
-    projection->Forward(mean, var, tape.data(), m.data(), v.data());
-    projection->Backward(mean, var, tape.data(), d_m.data() + begin, d_v.data() + begin,
-                         sums->data(), nullptr, nullptr);
-  };
-  const auto finish = [&](const AlignedBuffer& sums) {
-    Vector theta = Vector::Zero(f.theta.size());
-    Matrix Z = Matrix::Zero(5, 2);
-    Vector a = Vector::Zero(5);
-    Matrix S = Matrix::Zero(5, 5);
-    projection->Finish(sums.data(), {theta, Z, a, S});
-    Vector all(theta.size() + Z.size() + a.size() + S.size());
-    all << theta, Eigen::Map<Vector>(Z.data(), 10), a, Eigen::Map<Vector>(S.data(), 25);
-    return all;
-  };
-  AlignedBuffer whole(static_cast<std::size_t>(projection->SumsSize()), 0.0);
-  AlignedBuffer parts = whole;
-  run(0, 6, &whole);
-  run(0, 1, &parts);
-  run(1, 3, &parts);
-  run(4, 2, &parts);
-  EXPECT_LT((finish(whole) - finish(parts)).cwiseAbs().maxCoeff(), 1e-12);
-}
-
-TEST_P(EveryKernel, FarAwayRowsSeeThePrior) {
-  if (!GetParam().decays) GTEST_SKIP() << "not a kernel that forgets";
-  RandomStream stream(12);
-  const Function f = RandomFunction(*kernel_, 5, 2, false, &stream);
-  Moments x = Moments::Certain(Matrix::Constant(4, 2, 1e4));
-  x.mean.row(1).setConstant(-1e150);
-  x.var.row(2).setConstant(0.5);
-  x.mean.row(3).setConstant(1e8);
-  x.var.row(3).setConstant(2);
-  const Output out = Project(*kernel_, f, x);
-  for (Index n = 0; n < 4; ++n) {
-    EXPECT_NEAR(out.m[n], 0, 1e-200) << n;
-    EXPECT_NEAR(out.v[n], GetParam().value(f.theta, x.mean.row(n), x.mean.row(n)), 1e-14) << n;
-  }
-}
-
-TEST_P(EveryKernel, TinyAndHugeLengthscalesStayFinite) {
-  RandomStream stream(13);
-  for (const double scale : {1e-6, 1e6}) {
-    Function f = RandomFunction(*kernel_, 5, 2, true, &stream);
-    f.theta.tail(f.theta.size() - 1) *= scale;
-    Moments x = Moments::Certain(stream.NormalMatrix(4, 2));
-    AddInputVariance(&stream, &x);
-    x.mean.row(3) = f.Z.row(2);
-    Whole whole(kernel_, f, x, &stream);
-    EXPECT_TRUE(std::isfinite(whole.Value(whole.Point()))) << scale;
-    EXPECT_TRUE(whole.Gradient().allFinite()) << scale;
-  }
-}
-
-TEST_P(EveryKernel, ANumberThatIsNotOneIsNotHidden) {
-  RandomStream stream(14);
-  const Function f = RandomFunction(*kernel_, 5, 2, false, &stream);
-  Moments x = Moments::Certain(stream.NormalMatrix(3, 2));
-  x.mean(1, 0) = std::nan("");
-  const Output out = Project(*kernel_, f, x);
-  EXPECT_TRUE(std::isnan(out.m[1]));
-  EXPECT_TRUE(std::isfinite(out.m[0]) && std::isfinite(out.m[2]));
-}
-
-RC_GTEST_PROP(KernelProperty, VarianceIsNotNegativeForAPosterior, (std::uint64_t seed)) {
-  // S = K^-1 - K^-1 V K^-1 of a true posterior: v must not fall below zero but for rounding.
-  RandomStream stream(seed % 100000);
-  const std::shared_ptr<const Kernel> kernel = MakeKernel(kKernels[seed % kKernels.size()].name);
-  Function f = RandomFunction(*kernel, 4, 2, false, &stream);
-  Matrix K;
-  kernel->Gram(f.theta, f.Z, &K);
-  const Sites sites{f.a, RandomLower(4, 1, &stream)};
-  const Conditioned posterior = Condition(sites, K, 1, nullptr);
-  f.a = posterior.a;
-  f.S = posterior.S;
-  Moments x = Moments::Certain(2 * stream.NormalMatrix(6, 2));
-  AddInputVariance(&stream, &x);
-  const Output out = Project(*kernel, f, x);
-  RC_ASSERT(out.v.minCoeff() > -1e-12 * (1 + f.a.squaredNorm()));
 }
 
 }  // namespace

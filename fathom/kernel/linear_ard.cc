@@ -1,9 +1,9 @@
 #include "fathom/kernel/linear_ard.h"
 
-#include <utility>
-
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+#include "fathom/kernel/linear_ard_full_layer.h"
 
 namespace fathom {
 
@@ -11,8 +11,6 @@ namespace {
 
 using MapVector = Eigen::Map<Vector>;
 using MapMatrix = Eigen::Map<Matrix>;
-using ConstMapVector = Eigen::Map<const Vector>;
-using ConstMapMatrix = Eigen::Map<const Matrix>;
 
 // Certain and uncertain rows take the same few products; nothing is kept on    [linear-ard-moments]
 // the tape.
@@ -20,16 +18,8 @@ using ConstMapMatrix = Eigen::Map<const Matrix>;
 class LinearArdProjection : public Projection {
  public:
   void Prepare(const LatentFunction& function, const ProjectionOptions& /*options*/) override {
-    FATHOM_CHECK(function.theta.size() == function.Z.cols());
     D_ = function.Z.cols();
-    variances_ = function.theta;
-    Z_ = function.Z;
-    a_ = function.a;
-    LinearMoments moments(function);
-    slope_ = std::move(moments.slope);
-    Q_ = std::move(moments.Q);
-    A_ = std::move(moments.A);
-    SA_ = std::move(moments.SA);
+    moments_.Prepare(function, function.theta);
   }
 
   Index TapeSize(Index /*rows*/) const override { return kSimdPadding; }
@@ -37,18 +27,22 @@ class LinearArdProjection : public Projection {
 
   void Forward(const Rows& mean, const Rows& var, double* /*tape*/, double* m,
                double* v) const override {
+    const Vector& slope = moments_.slope();
+    const Matrix& Q = moments_.Q();
     Vector x(D_);
     for (Index n = 0; n < mean.rows(); ++n) {
       x = mean.row(n).transpose();
-      m[n] = slope_.dot(x);
-      v[n] = x.dot(Q_ * x);
-      for (Index q = 0; q < D_; ++q) v[n] += var(n, q) * (Q_(q, q) + slope_[q] * slope_[q]);
+      m[n] = slope.dot(x);
+      v[n] = x.dot(Q * x);
+      for (Index q = 0; q < D_; ++q) v[n] += var(n, q) * (Q(q, q) + slope[q] * slope[q]);
     }
   }
 
   void Backward(const Rows& mean, const Rows& var, double* /*tape*/, const double* d_m,
                 const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
                 Eigen::Ref<Matrix>* d_var) const override {
+    const Vector& slope = moments_.slope();
+    const Matrix& Q = moments_.Q();
     MapMatrix G(sums, D_, D_);
     MapVector d_slope(sums + D_ * D_, D_);
     Vector x(D_);
@@ -58,43 +52,55 @@ class LinearArdProjection : public Projection {
       s = var.row(n).transpose();
       G.noalias() += d_v[n] * x * x.transpose();
       G.diagonal() += d_v[n] * s;
-      d_slope += d_m[n] * x + 2 * d_v[n] * s.cwiseProduct(slope_);
-      if (d_mean != nullptr)
-        d_mean->row(n) += (d_m[n] * slope_ + 2 * d_v[n] * (Q_ * x)).transpose();
+      d_slope += d_m[n] * x + 2 * d_v[n] * s.cwiseProduct(slope);
+      if (d_mean != nullptr) d_mean->row(n) += (d_m[n] * slope + 2 * d_v[n] * (Q * x)).transpose();
       if (d_var != nullptr && (s.array() != 0).any()) {
-        d_var->row(n) += d_v[n] * (Q_.diagonal() + slope_.cwiseAbs2()).transpose();
+        d_var->row(n) += d_v[n] * (Q.diagonal() + slope.cwiseAbs2()).transpose();
       }
     }
   }
 
   void Finish(const double* sums, LatentFunctionGradient gradient) const override {
-    const ConstMapMatrix G(sums, D_, D_);
-    const ConstMapVector d_slope(sums + D_ * D_, D_);
-    gradient.S -= A_ * G * A_.transpose();
-    gradient.a += A_ * d_slope;
-    const Matrix d_A = a_ * d_slope.transpose() - 2 * SA_ * G;
-    gradient.Z += d_A * variances_.asDiagonal();
-    gradient.theta += G.diagonal() + Z_.cwiseProduct(d_A).colwise().sum().transpose();
+    moments_.Backward(Eigen::Map<const Vector>(sums + D_ * D_, D_),
+                      Eigen::Map<const Matrix>(sums, D_, D_), nullptr, gradient.theta, &gradient);
   }
 
  private:
   Index D_ = 0;
-  Vector variances_, a_;
-  Vector slope_;  // c + w
-  Matrix Z_;
-  Matrix A_;   // Z V
-  Matrix SA_;  // S Z V
-  Matrix Q_;
+  LinearMoments moments_;
 };
 
 }  // namespace
 
-LinearMoments::LinearMoments(const LatentFunction& function)
-    : A(function.Z * function.theta.asDiagonal()), SA(function.S * A) {
-  Q = -(A.transpose() * SA);
-  Q.diagonal() += function.theta;
-  slope = A.transpose() * function.a;
-  if (function.w.size() > 0) slope += function.w;
+void LinearMoments::Prepare(const LatentFunction& function,
+                            const Eigen::Ref<const Vector>& variances) {
+  FATHOM_CHECK(variances.size() == function.Z.cols());
+  variances_ = variances;
+  Z_ = function.Z;
+  a_ = function.a;
+  S_ = function.S;
+  A_ = Z_ * variances_.asDiagonal();
+  SA_.noalias() = S_ * A_;
+  Q_.noalias() = -A_.transpose() * SA_;
+  Q_.diagonal() += variances_;
+  slope_.noalias() = A_.transpose() * a_;
+  if (function.w.size() > 0) slope_ += function.w;
+}
+
+void LinearMoments::Backward(const Vector& d_slope, const Matrix& dQ, const Matrix* dSA,
+                             Eigen::Ref<Vector> d_variances,
+                             LatentFunctionGradient* gradient) const {
+  const Matrix G = Symmetrized(dQ);
+  Matrix dA = a_ * d_slope.transpose() - 2 * SA_ * G;
+  Matrix dS = -A_ * G * A_.transpose();
+  if (dSA != nullptr) {
+    dS += Symmetrized(*dSA * A_.transpose());
+    dA += S_ * *dSA;
+  }
+  gradient->S += dS;
+  gradient->a += A_ * d_slope;
+  gradient->Z += dA * variances_.asDiagonal();
+  d_variances += G.diagonal() + Z_.cwiseProduct(dA).colwise().sum().transpose();
 }
 
 std::vector<Kernel::Block> LinearArd::Blocks(Index input_dim) const {
@@ -105,26 +111,42 @@ Vector LinearArd::InitialParameters(Index input_dim, double lengthscale) const {
   return Vector::Constant(input_dim, 1 / (lengthscale * lengthscale));
 }
 
-void LinearArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K,
-                     AlignedBuffer* /*scratch*/) const {
+void LinearArd::Cross(const Vector& theta, const Rows& X, const Matrix& Z,
+                      Eigen::Ref<Matrix> K) const {
   FATHOM_CHECK(theta.size() == Z.cols());
-  // The product of a matrix with its own transpose is symmetric to the last bit.
-  const Matrix scaled = Z * theta.cwiseSqrt().asDiagonal();
-  K->noalias() = scaled * scaled.transpose();
+  // Lazy, that is, entry by entry: a row's bits do not depend on the rows beside it.
+  const Vector root = theta.cwiseSqrt();
+  K.noalias() = (X * root.asDiagonal()).lazyProduct((Z * root.asDiagonal()).transpose());
 }
 
-void LinearArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& /*K*/,
-                             const Matrix& dK, Vector* d_theta, Matrix* dZ,
-                             AlignedBuffer* /*scratch*/) const {
+void LinearArd::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z,
+                              const Rows& /*K*/, const Rows& dK, Eigen::Ref<Vector> d_theta,
+                              Eigen::Ref<Matrix>* dX, Eigen::Ref<Matrix> dZ) const {
   const Matrix pull = dK * Z;
-  *d_theta += Z.cwiseProduct(pull).colwise().sum().transpose();
-  *dZ += 2 * pull * theta.asDiagonal();
+  d_theta += X.cwiseProduct(pull).colwise().sum().transpose();
+  if (dX != nullptr) *dX += pull * theta.asDiagonal();
+  dZ += dK.transpose() * X * theta.asDiagonal();
+}
+
+void LinearArd::Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const {
+  k = X.cwiseAbs2().lazyProduct(theta);
+}
+
+void LinearArd::DiagonalBackward(const Vector& theta, const Rows& X,
+                                 const Eigen::Ref<const Vector>& dk, Eigen::Ref<Vector> d_theta,
+                                 Eigen::Ref<Matrix>* dX) const {
+  d_theta += X.cwiseAbs2().transpose() * dk;
+  if (dX != nullptr) *dX += 2 * dk.asDiagonal() * X * theta.asDiagonal();
 }
 
 Vector LinearArd::SlopeVariance(const Vector& theta, Index /*input_dim*/) const { return theta; }
 
 std::unique_ptr<Projection> LinearArd::NewProjection() const {
   return std::make_unique<LinearArdProjection>();
+}
+
+std::unique_ptr<FullLayer> LinearArd::NewFullLayer() const {
+  return std::make_unique<LinearArdFullLayer>();
 }
 
 }  // namespace fathom

@@ -16,12 +16,23 @@
 namespace fathom {
 
 // A latent function under this kernel, reduced to what a row needs.            [linear-ard-moments]
-struct LinearMoments {
-  explicit LinearMoments(const LatentFunction& function);
-  Vector slope;  // [D]     c + w
-  Matrix Q;      // [D, D]
-  Matrix A;      // [M, D]  Z V
-  Matrix SA;     // [M, D]  S Z V
+class LinearMoments {
+ public:
+  // Of the function's theta, `variances` is what belongs to this kernel.
+  void Prepare(const LatentFunction& function, const Eigen::Ref<const Vector>& variances);
+  // Adds to d_variances and to Z, a and S of the gradient. dQ and dSA may be of any symmetry; dSA is
+  // null for zero.
+  void Backward(const Vector& d_slope, const Matrix& dQ, const Matrix* dSA,
+                Eigen::Ref<Vector> d_variances, LatentFunctionGradient* gradient) const;
+
+  const Vector& slope() const { return slope_; }  // [D]     c + w
+  const Matrix& Q() const { return Q_; }          // [D, D]
+  const Matrix& SA() const { return SA_; }        // [M, D]  S Z V
+
+ private:
+  Vector variances_, a_, slope_;
+  Matrix Z_, S_, Q_, SA_;
+  Matrix A_;  // [M, D]  Z V
 };
 
 class LinearArd : public Kernel {
@@ -30,12 +41,17 @@ class LinearArd : public Kernel {
   std::vector<Block> Blocks(Index input_dim) const override;
   // k(x, x) = 1 for an x at distance `lengthscale` from the origin.
   Vector InitialParameters(Index input_dim, double lengthscale) const override;
-  using Kernel::Gram;
-  void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
-  void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
+  void Cross(const Vector& theta, const Rows& X, const Matrix& Z,
+             Eigen::Ref<Matrix> K) const override;
+  void CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z, const Rows& K,
+                     const Rows& dK, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX,
+                     Eigen::Ref<Matrix> dZ) const override;
+  void Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const override;
+  void DiagonalBackward(const Vector& theta, const Rows& X, const Eigen::Ref<const Vector>& dk,
+                        Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX) const override;
   Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
+  std::unique_ptr<FullLayer> NewFullLayer() const override;
 };
 
 }  // namespace fathom

@@ -7,18 +7,14 @@
 #include <cmath>
 #include <functional>
 
-#include "fathom/base/types.h"
+#include "fathom/base/quadrature.h"
 
 namespace fathom {
 
 // E f(x) under N(mu, Sigma), Sigma positive semidefinite, with `nodes` points per dimension.
 inline double GaussHermite(const Vector& mu, const Matrix& Sigma, int nodes,
                            const std::function<double(const Vector&)>& f) {
-  // Golub and Welsch: the nodes for N(0, 1) are the eigenvalues of the Jacobi matrix of the Hermite
-  // polynomials, the weights the squares of the eigenvectors' first entries.
-  Eigen::MatrixXd jacobi = Eigen::MatrixXd::Zero(nodes, nodes);
-  for (int k = 1; k < nodes; ++k) jacobi(k, k - 1) = jacobi(k - 1, k) = std::sqrt(k);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> rule(jacobi);
+  const HermiteRule rule = MakeHermiteRule(nodes);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spread(Sigma);
   const Eigen::MatrixXd root =
       spread.eigenvectors() * spread.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
@@ -30,8 +26,8 @@ inline double GaussHermite(const Vector& mu, const Matrix& Sigma, int nodes,
     double weight = 1;
     Index rest = k;
     for (Index q = 0; q < D; ++q, rest /= nodes) {
-      t[q] = rule.eigenvalues()[rest % nodes];
-      weight *= std::pow(rule.eigenvectors()(0, rest % nodes), 2);
+      t[q] = rule.nodes[rest % nodes];
+      weight *= rule.weights[rest % nodes];
     }
     sum += weight * f(mu + root * t);
   }

@@ -5,20 +5,15 @@
 
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
+#include "fathom/kernel/se_ard_full_layer.h"
 #include "fathom/kernel/se_ard_loops.h"
 #include "fathom/kernel/se_ard_projection.h"
 
 namespace fathom {
 
-std::vector<Kernel::Block> SeArd::Blocks(Index input_dim) const {
-  return {{"variance", 1}, {"lengthscales", input_dim}};
-}
+void SeArd::Profile(Array* r2) const { *r2 = (-0.5 * *r2).exp(); }
 
-Vector SeArd::InitialParameters(Index input_dim, double lengthscale) const {
-  Vector theta = Vector::Constant(1 + input_dim, lengthscale);
-  theta[0] = 1;
-  return theta;
-}
+void SeArd::LogSlope(Array* r2) const { r2->setConstant(-0.5); }
 
 void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const {
   const Index M = Z.rows();
@@ -69,12 +64,12 @@ void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, 
   }
 }
 
-Vector SeArd::SlopeVariance(const Vector& theta, Index input_dim) const {
-  return theta[0] * theta.tail(input_dim).array().square().inverse();
-}
-
 std::unique_ptr<Projection> SeArd::NewProjection() const {
   return std::make_unique<SeArdProjection>();
+}
+
+std::unique_ptr<FullLayer> SeArd::NewFullLayer() const {
+  return std::make_unique<SeArdFullLayer>();
 }
 
 }  // namespace fathom

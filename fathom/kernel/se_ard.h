@@ -13,21 +13,24 @@
 #ifndef FATHOM_KERNEL_SE_ARD_H_
 #define FATHOM_KERNEL_SE_ARD_H_
 
-#include "fathom/kernel/kernel.h"
+#include "fathom/kernel/stationary_ard.h"
 
 namespace fathom {
 
-class SeArd : public Kernel {
+class SeArd : public StationaryArd {
  public:
   std::string Name() const override { return "se_ard"; }
-  std::vector<Block> Blocks(Index input_dim) const override;
-  Vector InitialParameters(Index input_dim, double lengthscale) const override;
   using Kernel::Gram;
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                     Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
-  Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
+  Index MostUncertainInputs() const override { return Kernel::MostUncertainInputs(); }
   std::unique_ptr<Projection> NewProjection() const override;
+  std::unique_ptr<FullLayer> NewFullLayer() const override;
+
+ protected:
+  void Profile(Array* r2) const override;
+  void LogSlope(Array* r2) const override;
 };
 
 }  // namespace fathom

@@ -23,21 +23,29 @@ bool IsCertain(const Matrix& Sigma) { return (Sigma.array() == 0).all(); }
 
 }  // namespace
 
-void SeArdFullLayer::Sums::Add(const Sums& other) {
-  AddAll(&psi1, other.psi1);
-  AddAll(&certain, other.certain);
-  AddAll(&pairs, other.pairs);
-  psi0 += other.psi0;
-}
+struct SeArdFullLayer::OwnSums : FullLayer::Sums {
+  std::vector<Bumps> psi1;     // [D]
+  std::vector<Bumps> certain;  // [D]
+  std::vector<Bumps> pairs;    // [D(D+1)/2]
+  Vector psi0;                 // [D]
+  Matrix w;                    // [D, Din]
+
+  void Add(const Sums& other) override {
+    const auto& own = static_cast<const OwnSums&>(other);
+    AddAll(&psi1, own.psi1);
+    AddAll(&certain, own.certain);
+    AddAll(&pairs, own.pairs);
+    psi0 += own.psi0;
+    w += own.w;
+  }
+};
 
 void SeArdFullLayer::Prepare(const std::vector<LatentFunction>& functions) {
-  if (functions.empty()) ThrowError("a layer needs at least one latent function");
+  CheckFunctions(functions);
   const Index D = functions[0].Z.cols();
   linear_ = false;
   functions_.clear();
   for (const LatentFunction& f : functions) {
-    Require(f.Z.cols() == D, "the input dimension of every function of a layer",
-            "that of the first", f.Z.cols());
     const bool has_mean = f.w.size() > 0;
     linear_ = linear_ || has_mean;
     functions_.push_back({f.theta, f.Z, f.a, f.S, has_mean ? f.w : Vector(Vector::Zero(D))});
@@ -56,19 +64,6 @@ void SeArdFullLayer::Prepare(const std::vector<LatentFunction>& functions) {
   }
 }
 
-void SeArdFullLayer::CheckInput(const FullMoments& x) const {
-  FATHOM_CHECK(!functions_.empty());
-  const Index D = functions_[0].Z.cols();
-  Require(x.cols() == D, "the dimension of the inputs", "that of the pseudo-inputs", x.cols());
-  Require(static_cast<Index>(x.cov.size()) == x.rows(), "the number of covariance matrices",
-          "the number of rows", x.cov.size());
-  for (Index n = 0; n < x.rows(); ++n) {
-    if (x.cov[n].rows() == D && x.cov[n].cols() == D) continue;
-    ThrowError("the covariance of row ", n, " must be ", D, " x ", D, ", not ", x.cov[n].rows(),
-               " x ", x.cov[n].cols());
-  }
-}
-
 SeArdFullLayer::RowMean SeArdFullLayer::MeanOfRow(const Eigen::Ref<const Vector>& mu,
                                                   const Matrix& Sigma) const {
   const auto outputs = static_cast<Index>(functions_.size());
@@ -82,7 +77,7 @@ SeArdFullLayer::RowMean SeArdFullLayer::MeanOfRow(const Eigen::Ref<const Vector>
 }
 
 void SeArdFullLayer::Forward(const FullMoments& x, FullMoments* out) const {
-  CheckInput(x);
+  CheckInput(x, functions_[0].Z.cols());
   const auto outputs = static_cast<Index>(functions_.size());
   out->SetZero(x.rows(), outputs);
   for (Index n = 0; n < x.rows(); ++n) {
@@ -113,9 +108,10 @@ void SeArdFullLayer::Forward(const FullMoments& x, FullMoments* out) const {
 
 void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
                               FullMoments* d_x) const {
-  CheckInput(x);
+  CheckInput(x, functions_[0].Z.cols());
   const auto outputs = static_cast<Index>(functions_.size());
   const Index D = x.cols();
+  auto* own = static_cast<OwnSums*>(sums);
   if (d_x != nullptr) d_x->SetZero(x.rows(), D);
   Vector d_mu(D);
   Matrix d_Sigma(D, D);
@@ -132,6 +128,7 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
     for (Index i = 0; i < outputs; ++i) {
       const Function& f = functions_[i];
       d_mu += d_out.mean(n, i) * f.w;
+      own->w.row(i) += d_out.mean(n, i) * mu.transpose();
       for (Index j = 0; j <= i; ++j, ++pair) {
         const double g = d_out.cov[n](i, j) + (j < i ? d_out.cov[n](j, i) : 0);
         const Vector& w = functions_[j].w;
@@ -141,7 +138,7 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
           d_Sigma += g * (f.w + s_i) * (w + s_j).transpose();
           continue;
         }
-        ExpectedSumBackward(pairs_[pair], mu, Sigma, g, nullptr, &sums->pairs[pair], &d_mu,
+        ExpectedSumBackward(pairs_[pair], mu, Sigma, g, nullptr, &own->pairs[pair], &d_mu,
                             &d_Sigma);
         d_m[i] -= g * mean.m[j];
         d_m[j] -= g * mean.m[i];
@@ -149,16 +146,18 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
         d_Sigma += g * (f.w * (w + s_j).transpose() + w * s_i.transpose());
         d_s.row(i) += g * (Sigma * w).transpose();
         d_s.row(j) += g * (Sigma * f.w).transpose();
+        own->w.row(i) += g * (Sigma * (w + s_j)).transpose();
+        own->w.row(j) += g * (Sigma * (f.w + s_i)).transpose();
       }
       const double g = d_out.cov[n](i, i);
-      sums->psi0[i] += g;
+      own->psi0[i] += g;
       if (certain) {
-        ExpectedSumBackward(certain_[i], mu, Sigma, g, nullptr, &sums->certain[i], &d_mu, &d_Sigma);
+        ExpectedSumBackward(certain_[i], mu, Sigma, g, nullptr, &own->certain[i], &d_mu, &d_Sigma);
       }
     }
     for (Index i = 0; i < outputs; ++i) {
       const Vector d_slope = d_s.row(i).transpose();
-      ExpectedSumBackward(psi1_[i], mu, Sigma, d_m[i], linear_ ? &d_slope : nullptr, &sums->psi1[i],
+      ExpectedSumBackward(psi1_[i], mu, Sigma, d_m[i], linear_ ? &d_slope : nullptr, &own->psi1[i],
                           &d_mu, &d_Sigma);
     }
     if (d_x == nullptr) continue;
@@ -167,55 +166,48 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
   }
 }
 
-SeArdFullLayer::Sums SeArdFullLayer::NewSums() const {
-  return {ZerosLike(psi1_), ZerosLike(certain_), ZerosLike(pairs_),
-          Vector::Zero(static_cast<Index>(functions_.size()))};
+std::unique_ptr<FullLayer::Sums> SeArdFullLayer::NewSums() const {
+  const auto outputs = static_cast<Index>(functions_.size());
+  auto sums = std::make_unique<OwnSums>();
+  sums->psi1 = ZerosLike(psi1_);
+  sums->certain = ZerosLike(certain_);
+  sums->pairs = ZerosLike(pairs_);
+  sums->psi0.setZero(outputs);
+  sums->w.setZero(outputs, functions_[0].Z.cols());
+  return sums;
+}
+
+Vector SeArdFullLayer::MeanGradient(const Sums& sums, Index function) {
+  return static_cast<const OwnSums&>(sums).w.row(function).transpose();
 }
 
 void SeArdFullLayer::Finish(const Sums& sums,
                             std::vector<LatentFunctionGradient>* gradients) const {
   FATHOM_CHECK(gradients->size() == functions_.size());
+  const auto& own = static_cast<const OwnSums&>(sums);
   std::size_t pair = 0;
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const Function& f = functions_[i];
     LatentFunctionGradient& d_f = (*gradients)[i];
     const se_ard::PointsGradient d_points{d_f.theta, d_f.Z};
-    d_f.theta[0] += sums.psi0[static_cast<Index>(i)];
-    Psi1BumpsBackward(f.points(), f.a, sums.psi1[i], d_points, &d_f.a);
+    d_f.theta[0] += own.psi0[static_cast<Index>(i)];
+    Psi1BumpsBackward(f.points(), f.a, own.psi1[i], d_points, &d_f.a);
     for (std::size_t j = 0; j < i; ++j, ++pair) {
       const Function& g = functions_[j];
       LatentFunctionGradient& d_g = (*gradients)[j];
       Matrix dW = Matrix::Zero(f.a.size(), g.a.size());
-      CrossPsi2BumpsBackward(f.points(), g.points(), pairs_[pair], sums.pairs[pair], d_points,
+      CrossPsi2BumpsBackward(f.points(), g.points(), pairs_[pair], own.pairs[pair], d_points,
                              {d_g.theta, d_g.Z}, &dW);
       d_f.a += dW * g.a;
       d_g.a += dW.transpose() * f.a;
     }
     Matrix dB = Matrix::Zero(f.a.size(), f.a.size());
-    Psi2BumpsBackward(f.points(), pairs_[pair], sums.pairs[pair], d_points, &dB);
+    Psi2BumpsBackward(f.points(), pairs_[pair], own.pairs[pair], d_points, &dB);
     ++pair;
     d_f.a += 2 * dB * f.a;
-    Psi2BumpsBackward(f.points(), certain_[i], sums.certain[i], d_points, &dB);
+    Psi2BumpsBackward(f.points(), certain_[i], own.certain[i], d_points, &dB);
     d_f.S -= dB;
   }
-}
-
-FullMoments PropagateFull(const std::vector<LatentFunction>& functions, const FullMoments& x) {
-  SeArdFullLayer layer;
-  layer.Prepare(functions);
-  FullMoments out;
-  layer.Forward(x, &out);
-  return out;
-}
-
-void PropagateFullBackward(const std::vector<LatentFunction>& functions, const FullMoments& x,
-                           const FullMoments& d_out, std::vector<LatentFunctionGradient>* gradients,
-                           FullMoments* d_x) {
-  SeArdFullLayer layer;
-  layer.Prepare(functions);
-  SeArdFullLayer::Sums sums = layer.NewSums();
-  layer.Backward(x, d_out, &sums, d_x);
-  layer.Finish(sums, gradients);
 }
 
 }  // namespace fathom

@@ -14,40 +14,26 @@
 
 #include <vector>
 
-#include "fathom/kernel/kernel.h"
+#include "fathom/kernel/full_layer.h"
 #include "fathom/kernel/se_ard_full.h"
 
 namespace fathom {
 
-// The layer made ready for rows, as a Projection is for one function: Prepare once per step;
-// Forward and Backward on any groups of rows, from any number of threads; Finish once with the sums
-// over all of them. Of D outputs, D(D+1)/2 pairs are summed, so a row costs O(D^2 M^2 Din^2).
-// Backward computes a row's exponentials anew rather than keep psi2 of all rows.
-class SeArdFullLayer {
+// Of D outputs, D(D+1)/2 pairs are summed, so a row costs O(D^2 M^2 Din^2). Backward computes a row's
+// exponentials anew rather than keep psi2 of all rows.
+class SeArdFullLayer : public FullLayer {
  public:
-  // Gradients of what Prepare made, summed over rows. They start at NewSums() and add up.
-  struct Sums {
-    std::vector<se_ard::Bumps> psi1;     // [D]
-    std::vector<se_ard::Bumps> certain;  // [D]
-    std::vector<se_ard::Bumps> pairs;    // [D(D+1)/2]
-    Vector psi0;                         // [D]
-    void Add(const Sums& other);
-  };
-
-  // Throws Error unless there is a function and all have one input dimension.
-  void Prepare(const std::vector<LatentFunction>& functions);
-
-  // out: mean and covariance of all outputs per row, without noise. Throws Error if x has other
-  // dimensions than the functions, NumericalError if a covariance is not positive semidefinite.
-  void Forward(const FullMoments& x, FullMoments* out) const;
-  // d_out.cov need not be symmetric: F may weigh the two copies of a covariance differently. Adds
-  // to *sums; writes *d_x (covariances symmetric) unless null.
-  void Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums, FullMoments* d_x) const;
-  Sums NewSums() const;
-  // Adds the gradients that the sums stand for, function by function.
-  void Finish(const Sums& sums, std::vector<LatentFunctionGradient>* gradients) const;
+  void Prepare(const std::vector<LatentFunction>& functions) override;
+  void Forward(const FullMoments& x, FullMoments* out) const override;
+  void Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
+                FullMoments* d_x) const override;
+  std::unique_ptr<Sums> NewSums() const override;
+  void Finish(const Sums& sums, std::vector<LatentFunctionGradient>* gradients) const override;
+  // [Din]: the gradient with respect to the linear mean of one function, which Finish leaves out.
+  static Vector MeanGradient(const Sums& sums, Index function);
 
  private:
+  struct OwnSums;
   struct Function {
     Vector theta;
     Matrix Z;
@@ -61,7 +47,6 @@ class SeArdFullLayer {
     Matrix s;  // [D, Din]
   };
 
-  void CheckInput(const FullMoments& x) const;
   RowMean MeanOfRow(const Eigen::Ref<const Vector>& mu, const Matrix& Sigma) const;
 
   bool linear_ = false;  // whether any w is not zero
@@ -71,13 +56,6 @@ class SeArdFullLayer {
   // For each i, each j <= i:  a_i' E[k_i k_j'] a_j, and - <S_i, psi2_i> with it where i = j.
   std::vector<se_ard::Bumps> pairs_;
 };
-
-// The same in one call each, for callers without a loop over groups of rows.
-FullMoments PropagateFull(const std::vector<LatentFunction>& functions, const FullMoments& x);
-// Adds to *gradients; writes *d_x unless null.
-void PropagateFullBackward(const std::vector<LatentFunction>& functions, const FullMoments& x,
-                           const FullMoments& d_out, std::vector<LatentFunctionGradient>* gradients,
-                           FullMoments* d_x);
 
 }  // namespace fathom
 

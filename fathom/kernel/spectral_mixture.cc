@@ -39,28 +39,36 @@ Vector SpectralMixture::InitialParameters(Index input_dim, double lengthscale) c
   return theta;
 }
 
-void SpectralMixture::Gram(const Vector& theta, const Matrix& Z, Matrix* K,
-                           AlignedBuffer* /*scratch*/) const {
+void SpectralMixture::Cross(const Vector& theta, const Rows& X, const Matrix& Z,
+                            Eigen::Ref<Matrix> K) const {
   FATHOM_CHECK(theta.size() == NumParameters(Z.cols()));
   const spectral_mixture::Components c(theta, Z);
-  K->resize(c.M, c.M);
-  for (Index i = 0; i < c.M; ++i) {
-    spectral_mixture::Plain(c, Z.row(i).data(), K->row(i).data());
-    (*K)(i, i) = c.weights.sum();
-  }
+  for (Index n = 0; n < X.rows(); ++n) spectral_mixture::Plain(c, X.row(n).data(), K.row(n).data());
 }
 
-void SpectralMixture::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& /*K*/,
-                                   const Matrix& dK, Vector* d_theta, Matrix* dZ,
-                                   AlignedBuffer* /*scratch*/) const {
+void SpectralMixture::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z,
+                                    const Rows& /*K*/, const Rows& dK, Eigen::Ref<Vector> d_theta,
+                                    Eigen::Ref<Matrix>* dX, Eigen::Ref<Matrix> dZ) const {
   const spectral_mixture::Components c(theta, Z);
   Vector memory = Vector::Zero(spectral_mixture::Slopes::Size(c.Q, c.D, c.M));
   const spectral_mixture::Slopes slopes(c, memory.data());
-  for (Index i = 0; i < c.M; ++i) {
-    spectral_mixture::PlainBackward(c, Z.row(i).data(), dK.row(i).data(), slopes,
-                                    dZ->row(i).data());
+  Vector unused = Vector::Zero(c.D);
+  for (Index n = 0; n < X.rows(); ++n) {
+    spectral_mixture::PlainBackward(c, X.row(n).data(), dK.row(n).data(), slopes,
+                                    dX != nullptr ? dX->row(n).data() : unused.data());
   }
   slopes.Finish(c, d_theta, dZ);
+}
+
+void SpectralMixture::Diagonal(const Vector& theta, const Rows& /*X*/, Eigen::Ref<Vector> k) const {
+  k.setConstant(theta.head(components_).sum());
+}
+
+void SpectralMixture::DiagonalBackward(const Vector& /*theta*/, const Rows& /*X*/,
+                                       const Eigen::Ref<const Vector>& dk,
+                                       Eigen::Ref<Vector> d_theta,
+                                       Eigen::Ref<Matrix>* /*dX*/) const {
+  d_theta.head(components_).array() += dk.sum();
 }
 
 Vector SpectralMixture::SlopeVariance(const Vector& theta, Index input_dim) const {

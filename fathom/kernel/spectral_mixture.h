@@ -33,10 +33,14 @@ class SpectralMixture : public Kernel {
   // Equal weights and the envelope of a squared exponential with that lengthscale; the first
   // component hardly swings within it, each further one by one radian more.
   Vector InitialParameters(Index input_dim, double lengthscale) const override;
-  using Kernel::Gram;
-  void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
-  void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
+  void Cross(const Vector& theta, const Rows& X, const Matrix& Z,
+             Eigen::Ref<Matrix> K) const override;
+  void CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z, const Rows& K,
+                     const Rows& dK, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX,
+                     Eigen::Ref<Matrix> dZ) const override;
+  void Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const override;
+  void DiagonalBackward(const Vector& theta, const Rows& X, const Eigen::Ref<const Vector>& dk,
+                        Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX) const override;
   Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
 

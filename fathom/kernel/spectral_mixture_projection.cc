@@ -125,7 +125,7 @@ void SpectralMixtureProjection::Backward(const Rows& mean, const Rows& var, doub
 void SpectralMixtureProjection::Finish(const double* sums_memory,
                                        LatentFunctionGradient gradient) const {
   const Sums sums(c_, const_cast<double*>(sums_memory));  // NOLINT: read only
-  sums.slopes.Finish(c_, &gradient.theta, &gradient.Z);
+  sums.slopes.Finish(c_, gradient.theta, gradient.Z);
   gradient.a += MapVector(sums.a, c_.M);
   gradient.S -= MapMatrix(sums.kk, c_.M, c_.M);
   if (!uncertain_) return;

@@ -53,12 +53,12 @@ Components::Components(const Vector& theta, const Matrix& Z)
   }
 }
 
-void Slopes::Finish(const Components& c, Vector* d_theta, Matrix* dZ) const {
+void Slopes::Finish(const Components& c, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix> dZ) const {
   const Index size = c.Q * c.D;
-  d_theta->head(c.Q) += Eigen::Map<const Vector>(weights, c.Q);
-  d_theta->segment(c.Q, size) += kTwoPi * Eigen::Map<const Vector>(W, size);
-  d_theta->tail(size) += kTwoPi * kTwoPi * Eigen::Map<const Vector>(A, size);
-  *dZ += Eigen::Map<const Matrix>(z, c.D, c.M).transpose();
+  d_theta.head(c.Q) += Eigen::Map<const Vector>(weights, c.Q);
+  d_theta.segment(c.Q, size) += kTwoPi * Eigen::Map<const Vector>(W, size);
+  d_theta.tail(size) += kTwoPi * kTwoPi * Eigen::Map<const Vector>(A, size);
+  dZ += Eigen::Map<const Matrix>(z, c.D, c.M).transpose();
 }
 
 namespace {

@@ -27,7 +27,7 @@ struct Slopes {
   Slopes(const Components& c, double* memory)
       : weights(memory), A(weights + c.Q), W(A + c.Q * c.D), z(W + c.Q * c.D) {}
   // Adds to the gradients of theta and Z.
-  void Finish(const Components& c, Vector* d_theta, Matrix* dZ) const;
+  void Finish(const Components& c, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix> dZ) const;
 
   double* weights;  // [Q]
   double* A;        // [Q, D]

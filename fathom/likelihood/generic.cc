@@ -135,7 +135,7 @@ GenericLikelihood::GenericLikelihood(GenericOptions options) : options_(std::mov
   Require(options_.num_nodes >= 1, "nodes of a likelihood", "at least 1", options_.num_nodes);
   const Index n = options_.num_nodes;
   if (options_.nodes == GenericOptions::Nodes::kGaussHermite) {
-    const GaussHermite rule(n);
+    const HermiteRule rule = MakeHermiteRule(n);
     nodes_ = rule.nodes;
     weights_ = rule.weights;
     return;

@@ -37,21 +37,19 @@ double MedianDistance(const Matrix& x, RandomStream* stream) {
 // Whitened mean of a GP whose function comes close to `target` at the rows of x: ridge regression
 // on K_xu L^-T.
 Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, double ridge) {
-  const Index M = gp.num_inducing();
-  // A kernel gives only squares, so k(x, Z) is cut out of that of all points; x is a small sample.
-  Matrix joint(M + x.rows(), x.cols());
-  joint << gp.Z, x;
-  Matrix K_joint;
-  gp.kernel->Gram(gp.theta, joint, &K_joint);
-  Matrix L_inverse = K_joint.topLeftCorner(M, M);
+  Matrix K;
+  gp.kernel->Gram(gp.theta, gp.Z, &K);
+  Matrix L_inverse = K;
   AddJitter(kJitter, &L_inverse);
   for (double jitter = 10 * kJitter; !CholeskyInPlace(&L_inverse); jitter *= 10) {
     if (jitter > 1) throw NumericalError("the kernel matrix of the start is not finite");
-    L_inverse = K_joint.topLeftCorner(M, M);
+    L_inverse = K;
     AddJitter(jitter, &L_inverse);
   }
   InvertLowerInPlace(&L_inverse);
-  const Matrix A = K_joint.bottomLeftCorner(x.rows(), M) * L_inverse.transpose();
+  Matrix cross(x.rows(), gp.num_inducing());
+  gp.kernel->Cross(gp.theta, x, gp.Z, cross);
+  const Matrix A = cross * L_inverse.transpose();
   Matrix normal = A.transpose() * A;
   normal.diagonal().array() += ridge;
   return normal.llt().solve(A.transpose() * target);

@@ -6,9 +6,12 @@
 #include <functional>
 
 #include "fathom/base/quadrature.h"
-#include "fathom/base/types.h"
 
 namespace fathom {
+
+struct GaussHermite : HermiteRule {
+  explicit GaussHermite(Index order) : HermiteRule(MakeHermiteRule(order)) {}
+};
 
 // E[f(x)], x ~ N(mean, diag(var)), on the full grid of nodes.
 inline double Expect(const GaussHermite& rule, const Vector& mean, const Vector& var,

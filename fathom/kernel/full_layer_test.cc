@@ -1,10 +1,12 @@
-#include "fathom/kernel/se_ard_full_layer.h"
+#include "fathom/kernel/full_layer.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
@@ -41,14 +43,15 @@ std::vector<LatentFunction> Views(const std::vector<Function>& functions) {
 
 // A function with a proper posterior: u ~ N(m, V) with V below the prior's covariance, so that S is
 // positive semidefinite.
-Function RandomFunction(Index M, Index D, bool linear, RandomStream* random) {
+Function RandomFunction(const Kernel& kernel, Index M, Index D, bool linear_mean,
+                        RandomStream* random) {
   Function f;
-  f.theta.resize(1 + D);
-  for (Index q = 0; q <= D; ++q) f.theta[q] = 0.6 + random->Uniform();
+  f.theta.resize(kernel.NumParameters(D));
+  for (double& value : f.theta) value = 0.6 + random->Uniform();
   f.Z = 1.5 * random->NormalMatrix(M, D);
   f.a = random->NormalMatrix(M, 1);
   Matrix K;
-  MakeKernel("se_ard")->Gram(f.theta, f.Z, &K);
+  kernel.Gram(f.theta, f.Z, &K);
   const Matrix R = random->NormalMatrix(M, M);  // S = R (I + R'KR)^-1 R'
   Matrix G = R.transpose() * K * R;
   G.diagonal().array() += 1;
@@ -56,13 +59,15 @@ Function RandomFunction(Index M, Index D, bool linear, RandomStream* random) {
   InvertLowerInPlace(&G);
   const Matrix half = R * G.transpose();
   f.S = half * half.transpose();
-  if (linear) f.w = random->NormalMatrix(D, 1);
+  if (linear_mean) f.w = random->NormalMatrix(D, 1);
   return f;
 }
 
-std::vector<Function> RandomLayer(Index outputs, Index D, bool linear, RandomStream* random) {
+std::vector<Function> RandomLayer(const Kernel& kernel, Index outputs, Index D, bool linear_mean,
+                                  RandomStream* random) {
   std::vector<Function> functions;
-  for (Index d = 0; d < outputs; ++d) functions.push_back(RandomFunction(3 + d, D, linear, random));
+  for (Index d = 0; d < outputs; ++d)
+    functions.push_back(RandomFunction(kernel, 3 + d, D, linear_mean, random));
   return functions;
 }
 
@@ -95,25 +100,25 @@ struct Gradient {
   FullMoments x;
 };
 
-Gradient Backward(const std::vector<Function>& functions, const FullMoments& x,
-                  const FullMoments& weights) {
+Gradient Backward(const Kernel& kernel, const std::vector<Function>& functions,
+                  const FullMoments& x, const FullMoments& weights) {
   Gradient g;
   for (const Function& f : functions) g.functions.push_back(f.ZeroLike());
   std::vector<LatentFunctionGradient> views;
   for (Function& f : g.functions) views.push_back(f.gradient_view());
-  PropagateFullBackward(Views(functions), x, weights, &views, &g.x);
+  PropagateFullBackward(kernel, Views(functions), x, weights, &views, &g.x);
   return g;
 }
 
 // The diagonal engine, function by function.
-Gradient DiagonalBackward(const std::vector<Function>& functions, const Moments& x,
-                          const Moments& weights, Moments* out) {
+Gradient DiagonalBackward(const Kernel& kernel, const std::vector<Function>& functions,
+                          const Moments& x, const Moments& weights, Moments* out) {
   Gradient g;
   Moments d_x;
   d_x.SetZero(x.rows(), x.cols());
   *out = Moments(x.rows(), static_cast<Index>(functions.size()));
   for (std::size_t d = 0; d < functions.size(); ++d) {
-    const auto projection = MakeKernel("se_ard")->NewProjection();
+    const auto projection = kernel.NewProjection();
     projection->Prepare(functions[d].view(), {.uncertain = true});
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x.rows())));
     AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
@@ -141,25 +146,37 @@ void ExpectNear(const Matrix& actual, const Matrix& expected, double tolerance, 
   EXPECT_LE((actual - expected).cwiseAbs().maxCoeff(), tolerance) << what;
 }
 
-class SeArdFullLayerWithMean : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(LinearMean, SeArdFullLayerWithMean, testing::Bool());
+class FullLayerOf : public testing::TestWithParam<std::tuple<const char*, bool>> {
+ protected:
+  std::shared_ptr<const Kernel> owner_ = MakeKernel(std::get<0>(GetParam()));
+  const Kernel& kernel_ = *owner_;
+  bool linear_mean_ = std::get<1>(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, FullLayerOf,
+    testing::Combine(testing::Values("se_ard", "linear_ard", "se_ard+linear_ard"), testing::Bool()),
+    [](const auto& test) {
+      std::string name = std::get<0>(test.param);
+      std::replace(name.begin(), name.end(), '+', '_');
+      return name + (std::get<1>(test.param) ? "_linear_mean" : "");
+    });
 
-TEST_P(SeArdFullLayerWithMean, AgreesWithTheDiagonalProjection) {
+TEST_P(FullLayerOf, AgreesWithTheDiagonalProjection) {
   RandomStream random(1);
-  const std::vector<Function> functions = RandomLayer(3, 2, GetParam(), &random);
+  const std::vector<Function> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
   Moments x(random.NormalMatrix(4, 2), random.NormalMatrix(4, 2).cwiseAbs());
   x.var(1, 0) = 0;         // one cell known
   x.var.row(2).setZero();  // one row known
   const Moments weights(random.NormalMatrix(4, 3), random.NormalMatrix(4, 3));
   Moments expected;
-  const Gradient expected_gradient = DiagonalBackward(functions, x, weights, &expected);
+  const Gradient expected_gradient = DiagonalBackward(kernel_, functions, x, weights, &expected);
 
   const FullMoments full = FullMoments::FromDiagonal(x);
-  const FullMoments out = PropagateFull(Views(functions), full);
+  const FullMoments out = PropagateFull(kernel_, Views(functions), full);
   ExpectNear(out.mean, expected.mean, 1e-12, "mean");
   ExpectNear(out.Diagonal().var, expected.var, 1e-12, "variance");
 
-  const Gradient g = Backward(functions, full, FullMoments::FromDiagonal(weights));
+  const Gradient g = Backward(kernel_, functions, full, FullMoments::FromDiagonal(weights));
   ExpectNear(g.x.mean, expected_gradient.x.mean, 1e-11, "d mean");
   for (const Index n :
        {0, 1, 3}) {  // the diagonal engine gives no gradient for the variance of a certain row
@@ -175,19 +192,19 @@ TEST_P(SeArdFullLayerWithMean, AgreesWithTheDiagonalProjection) {
   }
 }
 
-TEST_P(SeArdFullLayerWithMean, AgreesWithQuadrature) {
+TEST_P(FullLayerOf, AgreesWithQuadrature) {
   for (const Index D : {1, 2}) {
     RandomStream random(2);
-    const std::vector<Function> functions = RandomLayer(2, D, GetParam(), &random);
+    const std::vector<Function> functions = RandomLayer(kernel_, 2, D, linear_mean_, &random);
     FullMoments x = RandomInput(1, D, &random);
     x.cov[0] *= 0.3;  // for few nodes to be enough
-    const FullMoments out = PropagateFull(Views(functions), x);
+    const FullMoments out = PropagateFull(kernel_, Views(functions), x);
     // Given x the layer is a certain one: its moments come from the plain kernel.
     const auto given = [&](const Vector& at) {
       Moments moments;
       Moments none;
       none.SetZero(1, 2);
-      DiagonalBackward(functions, Moments::Certain(at.transpose()), none, &moments);
+      DiagonalBackward(kernel_, functions, Moments::Certain(at.transpose()), none, &moments);
       return moments;
     };
     const Vector mu = x.mean.row(0).transpose();
@@ -206,14 +223,14 @@ TEST_P(SeArdFullLayerWithMean, AgreesWithQuadrature) {
   }
 }
 
-TEST_P(SeArdFullLayerWithMean, GradientMatchesDifferences) {
+TEST_P(FullLayerOf, GradientMatchesDifferences) {
   RandomStream random(3);
-  std::vector<Function> functions = RandomLayer(3, 2, GetParam(), &random);
+  std::vector<Function> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
   FullMoments x = RandomInput(3, 2, &random);
   x.cov[1].setZero();
   const FullMoments weights = RandomWeights(3, 3, &random);
-  const Gradient g = Backward(functions, x, weights);
-  const auto F = [&] { return Weighed(weights, PropagateFull(Views(functions), x)); };
+  const Gradient g = Backward(kernel_, functions, x, weights);
+  const auto F = [&] { return Weighed(weights, PropagateFull(kernel_, Views(functions), x)); };
   const auto check = [&](const char* what, auto* at, const auto& gradient) {
     for (Index k = 0; k < at->size(); ++k) {
       EXPECT_NEAR(gradient.data()[k], CentralDifference(at->data() + k, F), 2e-7)
@@ -251,35 +268,36 @@ TEST_P(SeArdFullLayerWithMean, GradientMatchesDifferences) {
   for (std::size_t n = 0; n < x.cov.size(); ++n) check_symmetric("cov", &x.cov[n], g.x.cov[n]);
 }
 
-TEST(SeArdFullLayer, ACertainRowIsThePlainKernelWithIndependentOutputs) {
+TEST_P(FullLayerOf, ACertainRowIsThePlainKernelWithIndependentOutputs) {
   RandomStream random(4);
-  const std::vector<Function> functions = RandomLayer(3, 2, true, &random);
+  const std::vector<Function> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
   const Moments x = Moments::Certain(random.NormalMatrix(1, 2));
-  const FullMoments out = PropagateFull(Views(functions), FullMoments::FromDiagonal(x));
+  const FullMoments out = PropagateFull(kernel_, Views(functions), FullMoments::FromDiagonal(x));
   for (Index i = 0; i < 3; ++i) {
     const Function& f = functions[static_cast<std::size_t>(i)];
-    Matrix points(f.Z.rows() + 1, 2);
-    points << f.Z, x.mean;
-    Matrix K;
-    MakeKernel("se_ard")->Gram(f.theta, points, &K);
-    const Vector k = K.col(f.Z.rows()).head(f.Z.rows());
-    EXPECT_NEAR(out.mean(0, i), k.dot(f.a) + x.mean.row(0).dot(f.w), 1e-13);
-    EXPECT_NEAR(out.cov[0](i, i), f.theta[0] - k.dot(f.S * k), 1e-13);
+    Matrix cross(1, f.Z.rows());
+    Vector prior(1);
+    kernel_.Cross(f.theta, x.mean, f.Z, cross);
+    kernel_.Diagonal(f.theta, x.mean, prior);
+    const Vector k = cross.row(0).transpose();
+    const double line = linear_mean_ ? x.mean.row(0).dot(f.w) : 0;
+    EXPECT_NEAR(out.mean(0, i), k.dot(f.a) + line, 1e-12);
+    EXPECT_NEAR(out.cov[0](i, i), prior[0] - k.dot(f.S * k), 1e-12);
     for (Index j = 0; j < i; ++j) EXPECT_EQ(out.cov[0](i, j), 0);
   }
 }
 
-TEST(SeArdFullLayer, ValueAndGradientAreContinuousAtZeroCovariance) {
+TEST_P(FullLayerOf, ValueAndGradientAreContinuousAtZeroCovariance) {
   RandomStream random(5);
-  const std::vector<Function> functions = RandomLayer(2, 2, true, &random);
+  const std::vector<Function> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
   FullMoments x = RandomInput(1, 2, &random);
   const FullMoments weights = RandomWeights(1, 2, &random);
   x.cov[0] *= 1e-9;
-  const FullMoments near = PropagateFull(Views(functions), x);
-  const Gradient g_near = Backward(functions, x, weights);
+  const FullMoments near = PropagateFull(kernel_, Views(functions), x);
+  const Gradient g_near = Backward(kernel_, functions, x, weights);
   x.cov[0].setZero();
-  ExpectNear(PropagateFull(Views(functions), x).cov[0], near.cov[0], 1e-7, "covariance");
-  const Gradient g = Backward(functions, x, weights);
+  ExpectNear(PropagateFull(kernel_, Views(functions), x).cov[0], near.cov[0], 1e-7, "covariance");
+  const Gradient g = Backward(kernel_, functions, x, weights);
   ExpectNear(g.x.cov[0], g_near.x.cov[0], 1e-6, "d cov");
   for (std::size_t d = 0; d < 2; ++d) {
     ExpectNear(g.functions[d].a, g_near.functions[d].a, 1e-6, "d a");
@@ -287,14 +305,16 @@ TEST(SeArdFullLayer, ValueAndGradientAreContinuousAtZeroCovariance) {
   }
 }
 
-RC_GTEST_PROP(SeArdFullLayer, CovarianceIsSymmetricAndPositiveSemidefinite, ()) {
+RC_GTEST_PROP(FullLayer, CovarianceIsSymmetricAndPositiveSemidefinite, ()) {
+  const auto owner = MakeKernel(*rc::gen::element("se_ard", "linear_ard", "se_ard+linear_ard"));
+  const Kernel& kernel = *owner;
   RandomStream random(*rc::gen::arbitrary<std::uint32_t>());
   const Index D = *rc::gen::inRange<Index>(1, 4);
   const Index outputs = *rc::gen::inRange<Index>(1, 4);
   const std::vector<Function> functions =
-      RandomLayer(outputs, D, *rc::gen::arbitrary<bool>(), &random);
+      RandomLayer(kernel, outputs, D, *rc::gen::arbitrary<bool>(), &random);
   const FullMoments x = RandomInput(3, D, &random);
-  const FullMoments out = PropagateFull(Views(functions), x);
+  const FullMoments out = PropagateFull(kernel, Views(functions), x);
   for (const Matrix& cov : out.cov) {
     RC_ASSERT(cov == Matrix(cov.transpose()));
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(cov, Eigen::EigenvaluesOnly);
@@ -302,15 +322,15 @@ RC_GTEST_PROP(SeArdFullLayer, CovarianceIsSymmetricAndPositiveSemidefinite, ()) 
   }
 }
 
-TEST(SeArdFullLayer, SumsOfGroupsOfRowsAddUp) {
+TEST_P(FullLayerOf, SumsOfGroupsOfRowsAddUp) {
   RandomStream random(6);
-  const std::vector<Function> functions = RandomLayer(2, 2, true, &random);
+  const std::vector<Function> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
   const FullMoments x = RandomInput(2, 2, &random);
   const FullMoments weights = RandomWeights(2, 2, &random);
-  const Gradient whole = Backward(functions, x, weights);
-  SeArdFullLayer layer;
-  layer.Prepare(Views(functions));
-  SeArdFullLayer::Sums total = layer.NewSums();
+  const Gradient whole = Backward(kernel_, functions, x, weights);
+  const std::unique_ptr<FullLayer> layer = kernel_.NewFullLayer();
+  layer->Prepare(Views(functions));
+  const std::unique_ptr<FullLayer::Sums> total = layer->NewSums();
   for (std::size_t n = 0; n < 2; ++n) {
     const auto row = [&](const FullMoments& all) {
       FullMoments one;
@@ -318,15 +338,15 @@ TEST(SeArdFullLayer, SumsOfGroupsOfRowsAddUp) {
       one.cov = {all.cov[n]};
       return one;
     };
-    SeArdFullLayer::Sums sums = layer.NewSums();
-    layer.Backward(row(x), row(weights), &sums, nullptr);
-    total.Add(sums);
+    const std::unique_ptr<FullLayer::Sums> sums = layer->NewSums();
+    layer->Backward(row(x), row(weights), sums.get(), nullptr);
+    total->Add(*sums);
   }
   std::vector<Function> gradients;
   for (const Function& f : functions) gradients.push_back(f.ZeroLike());
   std::vector<LatentFunctionGradient> views;
   for (Function& f : gradients) views.push_back(f.gradient_view());
-  layer.Finish(total, &views);
+  layer->Finish(*total, &views);
   for (std::size_t d = 0; d < 2; ++d) {
     ExpectNear(gradients[d].theta, whole.functions[d].theta, 1e-12, "d theta");
     ExpectNear(gradients[d].Z, whole.functions[d].Z, 1e-12, "d Z");
@@ -335,35 +355,35 @@ TEST(SeArdFullLayer, SumsOfGroupsOfRowsAddUp) {
   }
 }
 
-TEST(SeArdFullLayer, CoincidentPseudoInputsAndOneOfEachAreFine) {
+TEST_P(FullLayerOf, CoincidentPseudoInputsAndOneOfEachAreFine) {
   RandomStream random(7);
-  std::vector<Function> functions = RandomLayer(1, 1, false, &random);
+  std::vector<Function> functions = RandomLayer(kernel_, 1, 1, linear_mean_, &random);
   functions[0].Z.row(1) = functions[0].Z.row(0);
   const FullMoments x = RandomInput(1, 1, &random);
   Moments expected;
   Moments none;
   none.SetZero(1, 1);
-  DiagonalBackward(functions, x.Diagonal(), none, &expected);
-  const FullMoments out = PropagateFull(Views(functions), x);
+  DiagonalBackward(kernel_, functions, x.Diagonal(), none, &expected);
+  const FullMoments out = PropagateFull(kernel_, Views(functions), x);
   EXPECT_NEAR(out.mean(0, 0), expected.mean(0, 0), 1e-13);
   EXPECT_NEAR(out.cov[0](0, 0), expected.var(0, 0), 1e-12);
 }
 
-TEST(SeArdFullLayer, WrongShapesAreRefusedByName) {
+TEST_P(FullLayerOf, WrongShapesAreRefusedByName) {
   RandomStream random(8);
-  const std::vector<Function> functions = RandomLayer(2, 2, false, &random);
-  EXPECT_THROW(PropagateFull({}, RandomInput(1, 2, &random)), Error);
-  EXPECT_THROW(PropagateFull(Views(functions), RandomInput(1, 3, &random)), Error);
+  const std::vector<Function> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
+  EXPECT_THROW(PropagateFull(kernel_, {}, RandomInput(1, 2, &random)), Error);
+  EXPECT_THROW(PropagateFull(kernel_, Views(functions), RandomInput(1, 3, &random)), Error);
   FullMoments x = RandomInput(2, 2, &random);
   x.cov[1].resize(3, 3);
   try {
-    PropagateFull(Views(functions), x);
+    PropagateFull(kernel_, Views(functions), x);
     ADD_FAILURE() << "a 3 x 3 covariance of a 2-dimensional input was accepted";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "the covariance of row 1 must be 2 x 2, not 3 x 3");
   }
   x.cov.pop_back();
-  EXPECT_THROW(PropagateFull(Views(functions), x), Error);
+  EXPECT_THROW(PropagateFull(kernel_, Views(functions), x), Error);
 }
 
 }  // namespace

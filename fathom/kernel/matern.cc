@@ -1,0 +1,22 @@
+#include "fathom/kernel/matern.h"
+
+namespace fathom {
+
+void Matern32::Profile(Array* r2) const {
+  *r2 = (3 * *r2).sqrt();
+  *r2 = (1 + *r2) * (-*r2).exp();
+}
+
+void Matern32::LogSlope(Array* r2) const { *r2 = -1.5 / (1 + (3 * *r2).sqrt()); }
+
+void Matern52::Profile(Array* r2) const {
+  *r2 = (5 * *r2).sqrt();
+  *r2 = (1 + *r2 + r2->square() / 3) * (-*r2).exp();
+}
+
+void Matern52::LogSlope(Array* r2) const {
+  *r2 = (5 * *r2).sqrt();
+  *r2 = -5.0 / 6 * (1 + *r2) / (1 + *r2 + r2->square() / 3);
+}
+
+}  // namespace fathom
