@@ -38,7 +38,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
       "se_ard, linear_ard, matern32, matern52, spectral_mixture or, with three components, "
       "spectral_mixture:3; or a sum, as se_ard+linear_ard");
   add("--likelihood", &architecture.likelihood, "KIND",
-      "gaussian for numbers; probit, softmax or robust_max for classes; auto: by the target");
+      "gaussian, student_t or heteroscedastic for numbers; poisson for counts; probit, softmax or "
+      "robust_max for classes; auto: by the target");
   add("--inference", &options->inference, "aep|sep|ep",
       "How the posterior is found: aep maximises the tied factor's energy; sep and ep match "
       "moments, ep with a factor for each row")

@@ -12,6 +12,39 @@
 
 namespace fathom::cli {
 
+namespace {
+
+// Values by name, one for each output.
+nlohmann::ordered_json LikelihoodParameters(const DeepGp& network) {
+  const std::vector<std::string> names = network.likelihood->ParameterNames();
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+  const Index each =
+      names.empty() ? 0 : network.likelihood_parameters.size() / static_cast<Index>(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (Index d = 0; d < each; ++d) {
+      const double value = network.likelihood_parameters[static_cast<Index>(i) * each + d];
+      parameters[names[i]].push_back(value);
+    }
+  }
+  return parameters;
+}
+
+// "student_t: squared_scale 0.02, ..."; empty for the one that needs no words.
+std::string DescribeLikelihood(const DeepGp& network) {
+  if (network.likelihood->Name() == "gaussian") return {};
+  std::string text = network.likelihood->Name();
+  const char* separator = ": ";
+  const nlohmann::ordered_json parameters = LikelihoodParameters(network);
+  for (const auto& [name, values] : parameters.items()) {
+    text += separator + name;
+    for (const auto& value : values) text += " " + Short(value.get<double>());
+    separator = ", ";
+  }
+  return text;
+}
+
+}  // namespace
+
 nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
                                   const Model& model) {
   const TrainingSummary& summary = model.summary;
@@ -33,6 +66,7 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"targets", model.target_names},
           {"classes", model.schema.classes},
           {"likelihood", model.network.likelihood->Name()},
+          {"likelihood_parameters", LikelihoodParameters(model.network)},
           {"notes", NotesJson(dataset.notes)},
           {"constant_columns", ConstantColumns(model)},
           {"hidden", model.recipe.architecture.hidden},
@@ -80,6 +114,8 @@ std::string HumanReport(const std::string& path, const Dataset& dataset, const M
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
   text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
+  if (const std::string likelihood = DescribeLikelihood(model.network); !likelihood.empty())
+    text << "likelihood  " << likelihood << "\n";
   const Vector noise = NoiseStd(model);
   for (Index t = 0; t < noise.size(); ++t) {
     text << "noise std   " << Short(noise[t]) << " of " << model.target_names[t] << "\n";

@@ -11,5 +11,6 @@
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fit/model.h"
+#include "fathom/likelihood/generic.h"
 
 #endif  // FATHOM_FATHOM_H_

@@ -63,33 +63,65 @@ Prediction Prediction::Gaussian(Moments moments) {
   return prediction;
 }
 
+Moments Prediction::Component(Index s) const {
+  return observed() ? observations[s]->Observe(components[s]) : components[s];
+}
+
 Matrix Prediction::Mean() const {
-  Matrix mean = weights[0] * components[0].mean;
-  for (Index s = 1; s < size(); ++s) mean += weights[s] * components[s].mean;
+  Matrix mean = Matrix::Zero(rows(), outputs());
+  for (Index s = 0; s < size(); ++s) {
+    if (observed()) {
+      mean += weights[s] * Component(s).mean;
+    } else {
+      mean += weights[s] * components[s].mean;
+    }
+  }
   return mean;
 }
 
 Matrix Prediction::Variance() const {
-  if (size() == 1) return components[0].var;
+  if (size() == 1) return Component(0).var;
   // Deviations from the mean, not E[x^2] - mean^2, which cancels when the mean is large.
   const Matrix mean = Mean();
   Matrix variance = Matrix::Zero(rows(), outputs());
+  const auto add = [&](double weight, const Moments& y) {
+    variance.array() += weight * (y.var.array() + (y.mean - mean).array().square());
+  };
   for (Index s = 0; s < size(); ++s) {
-    variance.array() +=
-        weights[s] * (components[s].var.array() + (components[s].mean - mean).array().square());
+    if (observed()) {
+      add(weights[s], Component(s));
+    } else {
+      add(weights[s], components[s]);
+    }
   }
   return variance;
 }
 
-double Prediction::Cdf(Index n, Index d, double y) const {
+double Prediction::Tail(Index n, Index d, double y, bool upper) const {
   double sum = 0;
   for (Index s = 0; s < size(); ++s) {
-    sum += weights[s] * GaussianTail(y, components[s].mean(n, d), components[s].var(n, d), false);
+    const Moments& c = components[s];
+    sum +=
+        weights[s] * (observed() ? observations[s]->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper)
+                                 : GaussianTail(y, c.mean(n, d), c.var(n, d), upper));
   }
   return std::min(sum, 1.0);
 }
 
+TailFunction Prediction::ObservedTail(Index n, Index d) const {
+  Prediction row{.components = {}, .weights = weights, .observations = observations};
+  for (const Moments& c : components)
+    row.components.emplace_back(Matrix(c.mean.row(n)), Matrix(c.var.row(n)));
+  return {.tail = [this, n, d](double t, bool upper) { return Tail(n, d, t, upper); },
+          .discrete = discrete(),
+          .mean = row.Mean()(0, d),
+          .sd = std::sqrt(row.Variance()(0, d))};
+}
+
+double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }
+
 double Prediction::Quantile(Index n, Index d, double probability) const {
+  if (observed()) return ObservedTail(n, d).Quantile(probability);
   const double z = NormalQuantile(probability);
   // The mixture's quantile lies between the components' own.
   double low = kInfinity, high = -kInfinity, narrowest = kInfinity;
@@ -108,11 +140,7 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
   const bool upper = probability > 0.5;
   const double target = upper ? 1 - probability : probability;
   const auto excess = [&](double y) {
-    double tail = 0;
-    for (Index s = 0; s < size(); ++s) {
-      tail +=
-          weights[s] * GaussianTail(y, components[s].mean(n, d), components[s].var(n, d), upper);
-    }
+    const double tail = Tail(n, d, y, upper);
     return upper ? target - tail : tail - target;
   };
   const double at_low = excess(low), at_high = excess(high);
@@ -135,6 +163,7 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
 }
 
 double Prediction::Crps(Index n, Index d, double y) const {
+  if (observed()) return ObservedTail(n, d).Crps(y);
   // E|X - y| - 1/2 E|X - X'|, X and X' independent draws of the mixture.
   double to_target = 0, spread = 0;
   for (Index s = 0; s < size(); ++s) {
@@ -152,6 +181,15 @@ double Prediction::Crps(Index n, Index d, double y) const {
 double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const {
   FATHOM_CHECK(y.size() == outputs());
   Vector terms(size());
+  if (observed()) {
+    const Vector row = y.transpose();
+    for (Index s = 0; s < size(); ++s) {
+      const Moments& c = components[s];
+      terms[s] = std::log(weights[s]) +
+                 observations[s]->LogDensity(row.data(), &c.mean(n, 0), &c.var(n, 0));
+    }
+    return LogSumExp(terms);
+  }
   for (Index s = 0; s < size(); ++s) {
     double sum = std::log(weights[s]);
     bool impossible = false;

@@ -313,6 +313,9 @@ Dataset Subset(const Dataset& dataset, std::span<const Index> rows) {
   subset.inputs.var = dataset.inputs.var(picked, Eigen::all);
   subset.targets = dataset.targets(picked, Eigen::all);
   if (dataset.weights.size() > 0) subset.weights = dataset.weights(picked);
+  if (!dataset.table_rows.empty()) {
+    for (const Index row : picked) subset.table_rows.push_back(dataset.table_rows[row]);
+  }
   return subset;
 }
 

@@ -80,6 +80,9 @@ Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets) {
 }
 
 Prediction Unscale(const Scaler& scaler, Prediction prediction) {
+  for (auto& observation : prediction.observations)
+    observation = Rescaled(observation, scaler.mean, scaler.scale);
+  if (prediction.observed()) return prediction;
   for (Moments& component : prediction.components) {
     FATHOM_CHECK(component.cols() == scaler.mean.size());
     const auto scale = scaler.scale.transpose().array();

@@ -19,8 +19,11 @@ void RequireSameShape(const Prediction& prediction, const Matrix& y) {
 double Pit(const Prediction& prediction, Index n, Index d, double y) {
   const double cdf = prediction.Cdf(n, d, y);
   const bool jumps =
+      prediction.discrete() ||
       std::any_of(prediction.components.begin(), prediction.components.end(),
-                  [&](const Moments& c) { return c.var(n, d) == 0 && c.mean(n, d) == y; });
+                  [&](const Moments& c) {
+                    return !prediction.observed() && c.var(n, d) == 0 && c.mean(n, d) == y;
+                  });
   if (!jumps) return cdf;
   const double below = std::nextafter(y, -std::numeric_limits<double>::infinity());
   return 0.5 * (cdf + prediction.Cdf(n, d, below));

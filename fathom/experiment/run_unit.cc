@@ -20,6 +20,7 @@ double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 Prediction PredictionRows(const Prediction& prediction, const std::vector<Index>& rows) {
   Prediction part;
   part.weights = prediction.weights;
+  part.observations = prediction.observations;
   for (const Moments& component : prediction.components)
     part.components.emplace_back(component.mean(rows, Eigen::all), component.var(rows, Eigen::all));
   return part;

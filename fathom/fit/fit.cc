@@ -201,6 +201,7 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
                                    recipe.whitening, &model.input_scaler);
   model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
                              NumOutputs(*likelihood, dataset));
+  likelihood->StartFrom(y, &model.network.likelihood_parameters);
   run.state = MinimizeState(Pack(model.network, PackingOf(recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
   return Training(x, y, dataset.weights, std::move(run), control).Run();

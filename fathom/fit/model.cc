@@ -4,6 +4,18 @@
 
 namespace fathom {
 
+namespace {
+
+// The functions of the targets alone; those of their noise have no units.
+void KeepTargets(Index targets, Prediction* f) {
+  for (Moments& component : f->components) {
+    component.mean.conservativeResize(Eigen::NoChange, targets);
+    component.var.conservativeResize(Eigen::NoChange, targets);
+  }
+}
+
+}  // namespace
+
 ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     : model_(std::move(model)), pool_(threads) {
   members_.push_back(std::make_unique<NetworkPredictor>(model_.network, pool_, precision));
@@ -27,8 +39,12 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Model& one = member(k);
     Prediction part = members_[k]->Predict(StandardizeInputs(one.input_scaler, inputs), options);
-    if (one.network.likelihood->TakesScaledTargets())
+    if (one.network.likelihood->TakesScaledTargets()) {
+      if (options.latent) KeepTargets(one.target_scaler.mean.size(), &part);
       part = Unscale(one.target_scaler, std::move(part));
+    }
+    mixture.observations.insert(mixture.observations.end(), part.observations.begin(),
+                                part.observations.end());
     for (std::size_t s = 0; s < part.components.size(); ++s) {
       mixture.components.push_back(std::move(part.components[s]));
       weights.push_back(Share(k) * part.weights[static_cast<Index>(s)]);

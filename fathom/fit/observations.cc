@@ -49,10 +49,16 @@ Matrix Observations(const Likelihood& likelihood, const Scaler& scaler, const Da
   if (NumClasses(dataset) > 0)
     y = y.unaryExpr(
         [&](double label) { return likelihood.ClassTarget(static_cast<Index>(label)); });
-  try {
-    likelihood.CheckTargets(NumOutputs(likelihood, dataset), y);
-  } catch (const Error& error) {
-    ThrowError(dataset.source, ": ", error.what());
+  const Index outputs = NumOutputs(likelihood, dataset);
+  for (Index n = 0; n < y.rows(); ++n) {
+    for (Index t = 0; t < y.cols(); ++t) {
+      const std::string rule = likelihood.TargetRule(outputs, y(n, t));
+      if (rule.empty()) continue;
+      const Index row = dataset.table_rows.empty() ? n : dataset.table_rows[n];
+      ThrowError(dataset.source, ": row ", row + 1, ", column ", Quoted(dataset.target_names[t]),
+                 ": ", dataset.targets(n, t), " must be ", rule, " for the likelihood ",
+                 Quoted(likelihood.Name()), "; correct it, or choose another --likelihood");
+    }
   }
   return y;
 }

@@ -5,6 +5,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/inference/full_covariance.h"
+#include "fathom/likelihood/observed.h"
 
 namespace fathom {
 
@@ -74,8 +75,16 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   if (x.cols() != model_.input_dim()) {
     ThrowError("the model has ", model_.input_dim(), " inputs, the rows have ", x.cols());
   }
-  if (model_.full_covariance && options.samples == 0)
-    return Prediction::Gaussian(PredictJoint(x, options.latent).Diagonal());
+  const std::shared_ptr<const Observation> observation =
+      options.latent
+          ? nullptr
+          : MakeObservation(model_.likelihood, model_.likelihood_parameters, model_.outputs());
+  const bool latent = options.latent || observation;  // what is observed comes on top
+  if (model_.full_covariance && options.samples == 0) {
+    Prediction joint = Prediction::Gaussian(PredictJoint(x, latent).Diagonal());
+    if (observation) joint.observations.push_back(observation);
+    return joint;
+  }
   const Network& network = NetworkFor(x);
   const Index layers = model_.num_layers();
   const PathSource paths = PathsFor(options);
@@ -83,6 +92,7 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   Prediction out;
   out.components.assign(std::max<Index>(S, 1), Moments(x.rows(), model_.outputs()));
   out.weights = Vector::Ones(1);
+  if (observation) out.observations.assign(out.components.size(), observation);
   if (S > 0) {
     LogPathWeights(model_, S, &out.weights);
     out.weights = out.weights.array().exp();
@@ -111,7 +121,7 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
                       &tile.outputs[l]);
     }
     Moments& top = tile.outputs[layers - 1];
-    if (!options.latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
+    if (!latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
     StorePaths(top, begin, &out.components);
   };
   pool_.Run(tiles, run_tile);
@@ -131,6 +141,10 @@ FullMoments NetworkPredictor::PredictJoint(const Moments& x, bool latent) const 
     for (Index n = 0; n < count; ++n) out.cov[begin + n] = top.cov[n];
   });
   if (latent) return out;
+  if (!model_.likelihood->ObservesGaussian()) {
+    ThrowError("the joint moments of y are known for Gaussian noise, not for the likelihood '",
+               model_.likelihood->Name(), "'; ask for those of f");
+  }
   // The likelihood turns the marginals of f into those of y; the noise of outputs is independent.
   Moments y = out.Diagonal();
   model_.likelihood->Observe(model_.likelihood_parameters, &y);

@@ -14,7 +14,10 @@ class Gaussian : public Likelihood {
  public:
   std::string Name() const override { return "gaussian"; }
   Index NumParameters(Index outputs) const override { return outputs; }
-  Vector InitialParameters(Index outputs) const override { return Vector::Constant(outputs, 0.1); }
+  std::vector<std::string> ParameterNames() const override { return {"noise_variance"}; }
+  Vector InitialParameters(Index outputs, double noise) const override {
+    return Vector::Constant(outputs, noise);
+  }
   double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
               const double* m, const double* v, double* d_m, double* d_v,
               double* d_parameters) const override;

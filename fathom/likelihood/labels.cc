@@ -1,24 +1,16 @@
 #include "fathom/likelihood/labels.h"
 
-#include "fathom/base/error.h"
+#include <cmath>
 
 namespace fathom {
 
-void CheckLabels(const std::string& likelihood, Index outputs, const Matrix& y) {
-  if (outputs < 2) {
-    ThrowError("the likelihood '", likelihood, "' needs an output per class, at least 2, has ",
-               outputs);
-  }
-  FATHOM_CHECK(y.cols() == 1);
-  for (Index n = 0; n < y.rows(); ++n) {
-    const double label = y(n, 0);
-    if (label >= 0 && label < static_cast<double>(outputs) &&
-        label == static_cast<double>(static_cast<Index>(label))) {
-      continue;
-    }
-    ThrowError("the label of row ", n, " must be a whole number in 0..", outputs - 1, ", is ",
-               label);
-  }
+std::string LabelRule(Index outputs, double y) {
+  if (y >= 0 && y < static_cast<double>(outputs) && y == std::floor(y)) return {};
+  return "a whole number in 0.." + std::to_string(outputs - 1);
+}
+
+std::string CountRule(double y) {
+  return y >= 0 && y == std::floor(y) ? "" : "a count, a whole number from 0 on,";
 }
 
 }  // namespace fathom

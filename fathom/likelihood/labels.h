@@ -1,4 +1,4 @@
-// What the likelihoods of several classes share.
+// What targets must be, for several likelihoods each.
 #ifndef FATHOM_LIKELIHOOD_LABELS_H_
 #define FATHOM_LIKELIHOOD_LABELS_H_
 
@@ -8,9 +8,10 @@
 
 namespace fathom {
 
-// Throws Error unless there are two classes or more and each label of y [N, 1] is a whole number in
-// 0..outputs-1.
-void CheckLabels(const std::string& likelihood, Index outputs, const Matrix& y);
+// Empty if y is it; see Likelihood::TargetRule. A label is a whole number in 0..outputs-1, a count
+// one from 0 on.
+std::string LabelRule(Index outputs, double y);
+std::string CountRule(double y);
 
 }  // namespace fathom
 

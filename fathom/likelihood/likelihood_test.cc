@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -37,9 +38,35 @@ double SoftmaxLogDensity(const Vector& /*parameters*/, const Vector& y, const Ve
   return f[static_cast<Index>(y[0])] - std::log(f.array().exp().sum());
 }
 
+double PoissonLogDensity(const Vector& parameters, const Vector& y, const Vector& f) {
+  double sum = 0;
+  for (Index d = 0; d < y.size(); ++d) {
+    const double rate = parameters[d] * std::exp(f[d]);
+    sum += y[d] * std::log(rate) - rate - std::lgamma(y[d] + 1);
+  }
+  return sum;
+}
+
+double StudentTLogDensity(const Vector& parameters, const Vector& y, const Vector& f) {
+  double sum = 0;
+  for (Index d = 0; d < y.size(); ++d) {
+    const double scale = std::sqrt(parameters[d]);
+    const boost::math::students_t t(2 + parameters[2 + d]);
+    sum += std::log(boost::math::pdf(t, (y[d] - f[d]) / scale) / scale);
+  }
+  return sum;
+}
+
+double HeteroscedasticLogDensity(const Vector& parameters, const Vector& y, const Vector& f) {
+  return LogNormalPdf(y[0], f[0], parameters[0] * std::exp(f[1]));
+}
+
 // A new likelihood adds one line.
 const std::vector<LikelihoodCase> kLikelihoods = {
     {"gaussian", GaussianLogDensity, Vector{{0.7, -1.1}}, Vector{{0.4, 0.9}}},
+    {"student_t", StudentTLogDensity, Vector{{0.7, -1.1}}, Vector{{0.4, 0.9, 1.5, 6}}},
+    {"heteroscedastic", HeteroscedasticLogDensity, Vector{{0.7}}, Vector{{1.5}}},
+    {"poisson", PoissonLogDensity, Vector{{3.0, 0.0}}, Vector{{1.5, 0.7}}},
     {"probit", ProbitLogDensity, Vector{{1.0, -1.0}}, Vector()},
     {"softmax", SoftmaxLogDensity, Vector::Constant(1, 1), Vector()},
     {"robust_max", nullptr, Vector::Constant(1, 1), Vector()},
@@ -71,8 +98,11 @@ INSTANTIATE_TEST_SUITE_P(Likelihoods, EveryLikelihood, testing::ValuesIn(kLikeli
 TEST_P(EveryLikelihood, HasItsNameAndItsParameters) {
   EXPECT_EQ(likelihood_->Name(), GetParam().name);
   EXPECT_EQ(likelihood_->NumParameters(2), GetParam().parameters.size());
-  EXPECT_EQ(likelihood_->InitialParameters(2).size(), likelihood_->NumParameters(2));
-  EXPECT_TRUE((likelihood_->InitialParameters(2).array() > 0).all());
+  EXPECT_EQ(likelihood_->InitialParameters(2, 0.1).size(), likelihood_->NumParameters(2));
+  EXPECT_TRUE((likelihood_->InitialParameters(2, 0.1).array() > 0).all());
+  const auto names = static_cast<Index>(likelihood_->ParameterNames().size());
+  EXPECT_EQ(names == 0 ? 0 : likelihood_->NumParameters(2) % names, 0);
+  EXPECT_EQ(names == 0, likelihood_->NumParameters(2) == 0);
   EXPECT_EQ(likelihood_->NumTargets(2), GetParam().y.size());
   EXPECT_NO_THROW(likelihood_->CheckTargets(2, GetParam().y.transpose()));
 }
@@ -104,6 +134,37 @@ TEST_P(EveryLikelihood, GradientOfLogZ) {
       return LogZ(alpha, x.tail(c.parameters.size()), x.head(2), x.segment(2, 2));
     };
     ExpectGradientMatches(value, gradient, point, 1e-8);
+  }
+}
+
+TEST_P(EveryLikelihood, GradientFarFromTheTargetAndWide) {
+  const LikelihoodCase& c = GetParam();
+  for (const double m : {-6.0, 6.0}) {
+    for (const double v : {0.5, 9.0}) {
+      for (const double alpha : {0.0, 0.5, 1.0}) {
+        SCOPED_TRACE(testing::Message() << m << " " << v << " " << alpha);
+        Vector point(4 + c.parameters.size());
+        point << m, -0.3 * m, v, 2 * v, c.parameters;
+        Vector gradient;
+        LogZ(alpha, c.parameters, point.head(2), point.segment(2, 2), &gradient);
+        const auto value = [&](const Vector& x) {
+          return LogZ(alpha, x.tail(c.parameters.size()), x.head(2), x.segment(2, 2));
+        };
+        ExpectGradientMatches(value, gradient, point, 1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(EveryLikelihood, NoVarianceIsThePlainLikelihood) {
+  const LikelihoodCase& c = GetParam();
+  if (c.log_density == nullptr) GTEST_SKIP() << "not smooth";
+  const Vector zero = Vector::Zero(2);
+  const double expected = c.log_density(c.parameters, c.y, m_);
+  for (const double alpha : {0.0, 0.5, 1.0}) {
+    const double power = alpha == 0 ? 1 : alpha;
+    EXPECT_NEAR(LogZ(alpha, c.parameters, m_, zero), power * expected, 1e-10) << alpha;
+    EXPECT_NEAR(LogZ(alpha, c.parameters, m_, Vector::Constant(2, 1e-9)), power * expected, 1e-7);
   }
 }
 

@@ -113,14 +113,8 @@ Slopes LogZOf(double alpha, double m, double v) {
 
 }  // namespace
 
-void Probit::CheckTargets(Index /*outputs*/, const Matrix& y) const {
-  for (Index n = 0; n < y.rows(); ++n) {
-    for (Index d = 0; d < y.cols(); ++d) {
-      if (y(n, d) == 1 || y(n, d) == -1) continue;
-      ThrowError("target ", d, " of row ", n, " must be +1 or -1 for the probit likelihood, is ",
-                 y(n, d));
-    }
-  }
+std::string Probit::TargetRule(Index /*outputs*/, double y) const {
+  return y == 1 || y == -1 ? "" : "+1 or -1";
 }
 
 double Probit::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, const double* y,

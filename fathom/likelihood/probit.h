@@ -15,8 +15,8 @@ class Probit : public Likelihood {
  public:
   std::string Name() const override { return "probit"; }
   Index NumParameters(Index /*outputs*/) const override { return 0; }
-  Vector InitialParameters(Index /*outputs*/) const override { return {}; }
-  void CheckTargets(Index outputs, const Matrix& y) const override;
+  Vector InitialParameters(Index /*outputs*/, double /*noise*/) const override { return {}; }
+  std::string TargetRule(Index outputs, double y) const override;
   double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
               const double* m, const double* v, double* d_m, double* d_v,
               double* d_parameters) const override;

@@ -73,9 +73,7 @@ double RobustMax::LargestProbability(Index c, Index outputs, const double* m, co
   return std::min(P, 1.0);
 }
 
-void RobustMax::CheckTargets(Index outputs, const Matrix& y) const {
-  CheckLabels(Name(), outputs, y);
-}
+std::string RobustMax::TargetRule(Index outputs, double y) const { return LabelRule(outputs, y); }
 
 double RobustMax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, const double* y,
                        const double* m, const double* v, double* d_m, double* d_v,

@@ -206,9 +206,7 @@ double ExpectedLog(Index c, Index K, const double* m, const double* v, double* d
 
 }  // namespace
 
-void Softmax::CheckTargets(Index outputs, const Matrix& y) const {
-  CheckLabels(Name(), outputs, y);
-}
+std::string Softmax::TargetRule(Index outputs, double y) const { return LabelRule(outputs, y); }
 
 double Softmax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, const double* y,
                      const double* m, const double* v, double* d_m, double* d_v,

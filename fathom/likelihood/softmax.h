@@ -24,11 +24,11 @@ class Softmax : public Likelihood {
  public:
   std::string Name() const override { return "softmax"; }
   Index NumParameters(Index /*outputs*/) const override { return 0; }
-  Vector InitialParameters(Index /*outputs*/) const override { return {}; }
+  Vector InitialParameters(Index /*outputs*/, double /*noise*/) const override { return {}; }
   Index NumTargets(Index /*outputs*/) const override { return 1; }
   Index NumOutputs(Index /*targets*/, Index classes) const override { return classes; }
   bool TakesScaledTargets() const override { return false; }
-  void CheckTargets(Index outputs, const Matrix& y) const override;
+  std::string TargetRule(Index outputs, double y) const override;
   double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
               const double* m, const double* v, double* d_m, double* d_v,
               double* d_parameters) const override;

@@ -94,8 +94,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
   DeepGp model;
   model.full_covariance = architecture.full_covariance;
   model.likelihood = MakeLikelihood(architecture.likelihood);
-  model.likelihood_parameters = model.likelihood->InitialParameters(outputs);
-  model.likelihood_parameters.setConstant(options.output_noise);
+  model.likelihood_parameters = model.likelihood->InitialParameters(outputs, options.output_noise);
   const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
   const std::size_t layers = architecture.hidden.size() + 1;
   Matrix below = raw;  // what the layer sees at the start, on the sampled rows
