@@ -59,9 +59,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   AddSeed(app, &recipe.seed, "Seed of the starting point and of the batches");
   AddThreads(app, &recipe.threads);
   add("--steps", &optimizer.steps, "N",
-      "Most steps of the optimiser; 0: by the size of the table; with --time-budget up to four "
-      "times "
-      "as many");
+      "Most steps of the optimiser; 0: by the size of the table, and four times as many where the "
+      "noise proves small, or with --time-budget");
   add("--effort", &recipe.effort, "F",
       "Multiplies the number of steps that the size of the table calls for");
   add("--time-budget", &options->time_budget, "TIME", "Make the best of this time: 90s, 5m or 1h");
@@ -70,6 +69,9 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   add("--warm-up", &optimizer.warm_up, "N", "Steps in which the learning rate grows to it");
   add("--patience", &optimizer.patience, "N",
       "End when the energy has not improved for so many steps; 0: never");
+  add("--lengthscale-prior", &recipe.lengthscale_prior, "SD",
+      "How far lengthscales may go from the root of the number of inputs: standard deviation of "
+      "their logarithm; 0: no prior");
   add("--noise-floor", &recipe.noise_floor, "V",
       "Least noise variance, of targets scaled to variance 1");
   app->add_flag("--linear-mean,!--no-linear-mean", architecture.linear_mean,

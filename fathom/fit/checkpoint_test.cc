@@ -66,10 +66,14 @@ TEST(Resume, EndsWithTheBitsOfATrainingThatWasNeverStopped) {
   flat.optimizer.patience = 10;
   flat.optimizer.tolerance = 10;  // nothing is an improvement
   flat.optimizer.cool_down = 20;
-  for (const Recipe& recipe : {SmallRecipe(), shared, flat}) {
+  Recipe precise = SmallRecipe();
+  precise.start.output_noise = 1e-3;
+  precise.low_noise_steps = 90;
+  for (const Recipe& recipe : {SmallRecipe(), shared, flat, precise}) {
     const std::string whole = Bytes(Fit(Product(), recipe));
-    // After 26 steps there is a point to fall back to; after 27 the plateau rule has struck.
-    for (const Index stop : {1, 26, 27}) {
+    // After 26 steps there is a point to fall back to; after 27 the plateau rule has struck; after
+    // 30 the training is seen to be precise.
+    for (const Index stop : {1, 26, 27, 28, 30}) {
       Fit(Product(), recipe, StopAfter(stop, path));
       Model model = Resume(Product(), LoadCheckpoint(path), StopAfter(stop + 2, path));
       EXPECT_EQ(model.summary.reason, StopReason::kInterrupted);
@@ -77,6 +81,18 @@ TEST(Resume, EndsWithTheBitsOfATrainingThatWasNeverStopped) {
       EXPECT_EQ(Bytes(Resume(Product(), LoadCheckpoint(path))), whole) << "stopped at " << stop;
     }
   }
+}
+
+TEST(Fit, TakesMoreStepsWhereTheNoiseProvesSmall) {
+  Recipe recipe = SmallRecipe();
+  recipe.low_noise_steps = 90;
+  recipe.start.output_noise = 1e-3;
+  EXPECT_EQ(Fit(Product(), recipe).summary.steps, 90);
+  recipe.start.output_noise = 1;
+  EXPECT_EQ(Fit(Product(), recipe).summary.steps, 60);
+  recipe.low_noise_steps = 0;  // the steps are given
+  recipe.start.output_noise = 1e-3;
+  EXPECT_EQ(Fit(Product(), recipe).summary.steps, 60);
 }
 
 TEST(Resume, AnyNumberOfThreadsGivesTheSameBits) {

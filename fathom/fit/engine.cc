@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "fathom/fit/lengthscale_prior.h"
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/ep.h"
 #include "fathom/inference/sep.h"
@@ -41,9 +43,10 @@ class AepEngine : public Engine {
                  .mixture = recipe.mixture,
                  .seed = recipe.seed,
                  .precision = recipe.precision},
-                pool) {}
+                pool),
+        objective_(energy_, start, energy_.packing(), recipe.lengthscale_prior, energy_.N()) {}
 
-  const Objective& objective() const override { return energy_; }
+  const Objective& objective() const override { return objective_; }
 
   void Write(const Vector& parameters, DeepGp* network) const override {
     Unpack(parameters, energy_.packing(), network);
@@ -61,6 +64,7 @@ class AepEngine : public Engine {
   DeepGp shape_;
   std::uint64_t seed_;
   AepEnergy energy_;
+  WithLengthscalePrior objective_;
 };
 
 // EP takes all rows in each step, SEP a batch.
@@ -78,9 +82,11 @@ class FactorEngine : public Engine {
     } else {
       inference_ = std::make_unique<Sep>(start, x, y, options, pool);
     }
+    objective_.emplace(*inference_, start, inference_->packing(), recipe.lengthscale_prior,
+                       inference_->N());
   }
 
-  const Objective& objective() const override { return *inference_; }
+  const Objective& objective() const override { return *objective_; }
   Index BatchSize(Index /*asked*/) const override { return batch_; }
 
   void Start(const Vector& parameters, const FactorState& factors) override {
@@ -143,6 +149,7 @@ class FactorEngine : public Engine {
   std::uint64_t seed_;
   Index updates_ = 0;
   std::unique_ptr<FactorInference> inference_;
+  std::optional<WithLengthscalePrior> objective_;
 };
 
 }  // namespace

@@ -85,10 +85,8 @@ class Training {
 
   Model Run() {
     engine_->Start(run_.state.parameters, run_.factors);
-    const Summary end = Minimize(
-        engine_->objective(), optimizer_,
-        [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
-        &run_.state);
+    Summary end = Optimize();
+    if (end.reason == StopReason::kInterrupted && lengthened_) end = Optimize();
     if (end.reason == StopReason::kNumericalFailure && end.steps == run_.state.first_step)
       throw NumericalError(end.message);
     if (end.reason != StopReason::kTimeBudget && end.reason != StopReason::kInterrupted)
@@ -101,13 +99,40 @@ class Training {
   }
 
  private:
+  Summary Optimize() {
+    lengthened_ = false;
+    return Minimize(
+        engine_->objective(), optimizer_,
+        [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
+        &run_.state);
+  }
+
   bool AfterStep(const Progress& progress) {
     engine_->AfterStep(run_.state.parameters);
+    const bool lengthen = LearnsMore();
+    if (lengthen) optimizer_.steps = run_.model.recipe.optimizer.steps = LowNoiseSteps();
     if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
     const bool go_on = !control_.callback || control_.callback(progress, run_.state);
     const bool due = since_checkpoint_.Seconds() >= control_.checkpoint_interval;
     if (!control_.checkpoint.empty() && (due || !go_on)) WriteCheckpoint();
-    return go_on;
+    lengthened_ = lengthen && go_on;  // ends this run of the optimiser, and another goes on
+    return go_on && !lengthen;
+  }
+
+  Index LowNoiseSteps() const { return run_.model.recipe.low_noise_steps; }
+
+  // Whether half of the planned steps are done and leave so little noise that more steps pay. On
+  // tables with much noise they only fit the noise (docs/accuracy.md).
+  bool LearnsMore() {
+    constexpr double kLowNoise = 0.01;  // of targets with variance 1
+    const Index done = run_.state.step - run_.state.first_step;
+    if (LowNoiseSteps() <= optimizer_.steps || done != (optimizer_.steps + 1) / 2) return false;
+    engine_->Write(run_.state.parameters, &run_.model.network);
+    const DeepGp& network = run_.model.network;
+    // The noise of one path is not that of the mixture of them.
+    return network.propagation == Propagation::kMoments &&
+           network.likelihood->TakesScaledTargets() &&
+           ObservationVariance(network).maxCoeff() < kLowNoise;
   }
 
   void ReportEpoch(const Progress& progress) {
@@ -149,6 +174,7 @@ class Training {
   std::unique_ptr<Engine> engine_;
   MinimizeOptions optimizer_;
   Index steps_per_epoch_ = 1;
+  bool lengthened_ = false;  // the last run of the optimiser ended for a longer schedule
   Stopwatch since_checkpoint_;
 };
 
@@ -156,7 +182,11 @@ class Training {
 
 void ResolveSteps(Index rows, Recipe* recipe) {
   Index& steps = recipe->optimizer.steps;
-  if (steps > 0) return;
+  Index& low_noise_steps = recipe->low_noise_steps;
+  if (steps > 0) {
+    if (low_noise_steps == 0) low_noise_steps = steps;
+    return;
+  }
   // A time budget without a number of steps is there to be used, but not for overfitting: the energy
   // goes on rising long after new rows are predicted worse. On the mountain car 500 steps give a log
   // likelihood of -2.42, 2000 give -2.38, 4400 give -2.48.
@@ -164,6 +194,7 @@ void ResolveSteps(Index rows, Recipe* recipe) {
   const double more = recipe->optimizer.time_budget > 0 ? kMostWithBudget : 1;
   const double usual = recipe->effort * static_cast<double>(DefaultSteps(rows));
   steps = std::max(Index{1}, static_cast<Index>(more * usual));
+  if (low_noise_steps == 0) low_noise_steps = std::max(steps, 4 * DefaultSteps(rows));
 }
 
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
@@ -231,7 +262,7 @@ Checkpoint StartAgain(Model model, Index steps) {
   if (recipe.stack) ThrowError("a stack of networks cannot be trained further; fit it anew");
   Require(model.summary.steps >= 0, "steps of the model", "at least 0", model.summary.steps);
   recipe.optimizer.time_budget = 0;
-  recipe.optimizer.steps = steps;
+  recipe.optimizer.steps = recipe.low_noise_steps = steps;
   MinimizeState state(Pack(model.network, PackingOf(recipe)), model.summary.steps);
   const Index steps_before = model.summary.steps;
   return {std::move(model), std::move(state), {{}, steps_before}};

@@ -38,10 +38,14 @@ void CheckRecipe(const Recipe& recipe) {
   const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
   if (architecture.likelihood != "auto") MakeLikelihood(architecture.likelihood);
   Require(recipe.alpha >= 0 && recipe.alpha <= 1, "alpha", "between 0 and 1", recipe.alpha);
+  Require(recipe.lengthscale_prior >= 0 && std::isfinite(recipe.lengthscale_prior),
+          "lengthscale prior", "at least 0", recipe.lengthscale_prior);
   Require(recipe.noise_floor >= 0 && std::isfinite(recipe.noise_floor), "noise floor", "at least 0",
           recipe.noise_floor);
   Require(recipe.optimizer.steps >= 0 && recipe.optimizer.steps <= kMostSteps, "steps",
           "from 0 to 1e15", recipe.optimizer.steps);
+  Require(recipe.low_noise_steps >= 0 && recipe.low_noise_steps <= kMostSteps, "low-noise steps",
+          "from 0 to 1e15", recipe.low_noise_steps);
   Require(recipe.effort > 0 && recipe.effort <= 1000, "effort", "positive and at most 1000",
           recipe.effort);
   Require(recipe.optimizer.batch_size >= 1, "batch", "at least 1", recipe.optimizer.batch_size);

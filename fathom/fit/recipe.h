@@ -28,11 +28,16 @@ struct Recipe {
   // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as the
   // likelihood itself (power 1). False: alpha outside too.
   bool mixture = true;
+  // Standard deviation of the logarithm of a lengthscale; see lengthscale_prior.h. 0: no prior.
+  double lengthscale_prior = 1;
   double noise_floor = 1e-6;  // least noise variance, of standardised targets
   // steps = 0: as many as DefaultSteps says for the table, times `effort`; with a time budget up to
   // four times as many, as far as it goes.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
   double effort = 1;
+  // Steps where half of them show that the noise is small, for then there is more to be learnt (see
+  // fit.cc). 0: four times what DefaultSteps says, or `steps` if those are given.
+  Index low_noise_steps = 0;
   // Networks of several kinds are fitted and their predictions mixed; see stack.h. For moments and
   // the tied factor.
   bool stack = false;

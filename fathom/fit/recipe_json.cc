@@ -18,14 +18,16 @@ using Json = nlohmann::json;
 // that a new member does not compile until it is listed here.
 template <typename AnyRecipe, typename Visitor>
 void VisitFields(AnyRecipe& recipe, const Visitor& visit) {
-  auto& [architecture, start, whitening, inference, alpha, mixture, noise_floor, optimizer, effort,
-         stack, precision, seed, threads] = recipe;
+  auto& [architecture, start, whitening, inference, alpha, mixture, lengthscale_prior, noise_floor,
+         optimizer, effort, low_noise_steps, stack, precision, seed, threads] = recipe;
   visit("whitening", whitening);
   visit("inference", inference);
   visit("alpha", alpha);
   visit("mixture", mixture);
+  visit("lengthscale_prior", lengthscale_prior);
   visit("noise_floor", noise_floor);
   visit("effort", effort);
+  visit("low_noise_steps", low_noise_steps);
   visit("stack", stack);
   visit("precision", precision);
   visit("seed", seed);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -24,18 +25,26 @@ constexpr double kLeastShare = 0.01;
 // shares.
 constexpr Index kFinalSteps = 2;
 
-// Whether a column has so few distinct values that a density could sit on them.
-bool HasFewLevels(const Matrix& targets) {
+// Where a target takes few values: the variance of rounding to them, of the target scaled to
+// variance 1, for the target of which it is largest; 0 where none does.
+double RoundingVariance(const Matrix& targets) {
   constexpr std::size_t kFew = 100;
+  double largest = 0;
   for (Index t = 0; t < targets.cols(); ++t) {
     std::set<double> levels;
     for (Index n = 0; n < targets.rows() && levels.size() <= kFew; ++n)
       levels.insert(targets(n, t));
     // A short table has few values of anything.
-    if (levels.size() <= kFew && 5 * static_cast<Index>(levels.size()) < targets.rows())
-      return true;
+    const bool few =
+        levels.size() <= kFew && 5 * static_cast<Index>(levels.size()) < targets.rows();
+    if (!few || levels.size() < 2) continue;
+    double gap = std::numeric_limits<double>::infinity();
+    for (auto level = std::next(levels.begin()); level != levels.end(); ++level)
+      gap = std::min(gap, *level - *std::prev(level));
+    const double variance = (targets.col(t).array() - targets.col(t).mean()).square().mean();
+    largest = std::max(largest, gap * gap / (12 * variance));
   }
-  return false;
+  return largest;
 }
 
 Vector LogDensities(const Model& model, const Dataset& rows) {
@@ -134,6 +143,7 @@ class StackTraining {
       Recipe recipe = recipes_[stage % kinds];
       if (stage >= kinds) {
         recipe.optimizer.steps = std::min(kFinalSteps * recipe.optimizer.steps, kMostSteps);
+        recipe.low_noise_steps = std::min(kFinalSteps * recipe.low_noise_steps, kMostSteps);
         recipe.optimizer.time_budget *= kFinalSteps;
       }
       return FitOneNetwork(rows, recipe, control, done_);
@@ -202,18 +212,23 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
       deeper->architecture.hidden.push_back(deeper->architecture.hidden.back());
     });
     add([](Recipe* shallow) { shallow->architecture.hidden.clear(); });
-    add([](Recipe* sampled) {
+    // A mixture of paths could sit on the values of a target that takes few, so no component is
+    // narrower than the rounding to them.
+    const bool classes = !dataset.schema.classes.empty();
+    const double floor =
+        std::max(recipe.noise_floor, classes ? 0 : RoundingVariance(dataset.targets));
+    add([&](Recipe* sampled) {
       sampled->architecture.propagation = Propagation::kSamples;
       sampled->architecture.skip_links = true;
+      sampled->noise_floor = floor;
     });
-  }
-  if (!architecture.hidden.empty() && dataset.schema.classes.empty() &&
-      !HasFewLevels(dataset.targets)) {
-    add([](Recipe* points) {
-      points->architecture.propagation = Propagation::kPoints;
-      points->architecture.skip_links = true;
-      points->noise_floor = std::max(points->noise_floor, 1e-3);
-    });
+    if (!classes) {
+      add([&](Recipe* points) {
+        points->architecture.propagation = Propagation::kPoints;
+        points->architecture.skip_links = true;
+        points->noise_floor = std::max(floor, 1e-3);
+      });
+    }
   }
   return kinds;
 }
@@ -252,6 +267,7 @@ Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& c
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
   settled.optimizer.steps = std::max(Index{1}, settled.optimizer.steps / kFinalSteps);
+  settled.low_noise_steps = std::max(Index{1}, settled.low_noise_steps / kFinalSteps);
   settled.optimizer.time_budget /=
       static_cast<double>((1 + kFinalSteps) * StackRecipes(recipe, dataset).size());
   return StackTraining(dataset, settled, control).Run({});

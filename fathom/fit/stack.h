@@ -11,8 +11,7 @@
 
 namespace fathom {
 
-// The recipes of the kinds; the first is the given one. Learnt points are left out where a target
-// takes few values: their narrow components would sit on those.
+// The recipes of the kinds; the first is the given one.
 std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset);
 
 // [members]: the weights w, positive and summing to 1, that maximise

@@ -74,13 +74,23 @@ TEST(StackShares, AreEqualForEqualMembersAndSmallForBadOnes) {
 TEST(StackRecipes, LeaveOutWhatDoesNotFit) {
   const Dataset wave = Wave(600);
   EXPECT_EQ(StackRecipes(SmallStack(), wave).size(), 5U);
-  Dataset grades = wave;
-  grades.targets = wave.targets.array().round();
-  for (const Recipe& kind : StackRecipes(SmallStack(), grades))
-    EXPECT_NE(kind.architecture.propagation, Propagation::kPoints);
   Recipe shallow = SmallStack();
   shallow.architecture.hidden = {};
   EXPECT_EQ(StackRecipes(shallow, wave).size(), 1U);
+}
+
+// Otherwise components could sit on the values that the target takes.
+TEST(StackRecipes, KeepPathsAsWideAsTheRoundingOfTheTarget) {
+  Dataset grades = Wave(600);
+  grades.targets = 0.5 * (4 * grades.targets.array()).round();  // steps of 0.5
+  const double variance = (grades.targets.array() - grades.targets.mean()).square().sum() / 600;
+  for (const Recipe& kind : StackRecipes(SmallStack(), grades)) {
+    if (kind.architecture.propagation == Propagation::kMoments) {
+      EXPECT_EQ(kind.noise_floor, Recipe().noise_floor);
+    } else {
+      EXPECT_NEAR(kind.noise_floor, 0.25 / (12 * variance), 1e-12);
+    }
+  }
 }
 
 TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
