@@ -110,7 +110,7 @@ class Training {
   bool AfterStep(const Progress& progress) {
     engine_->AfterStep(run_.state.parameters);
     const bool lengthen = LearnsMore();
-    if (lengthen) optimizer_.steps = run_.model.recipe.optimizer.steps = LowNoiseSteps();
+    if (lengthen) Lengthen();
     if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
     const bool go_on = !control_.callback || control_.callback(progress, run_.state);
     const bool due = since_checkpoint_.Seconds() >= control_.checkpoint_interval;
@@ -120,6 +120,15 @@ class Training {
   }
 
   Index LowNoiseSteps() const { return run_.model.recipe.low_noise_steps; }
+
+  // The rate goes up again with the longer schedule, and the energy down for a while, which the
+  // plateau rule would take for the end.
+  void Lengthen() {
+    MinimizeOptions& planned = run_.model.recipe.optimizer;
+    optimizer_.steps = planned.steps = LowNoiseSteps();
+    optimizer_.patience = planned.patience = 0;
+    run_.state.cool_down_from = -1;
+  }
 
   // Whether half of the planned steps are done and leave so little noise that more steps pay. On
   // tables with much noise they only fit the noise (docs/accuracy.md).
