@@ -10,6 +10,7 @@
 #include "cli/study.h"
 #include "cli/workers.h"
 #include "fathom/experiment/run_unit.h"
+#include "fathom/experiment/table_json.h"
 
 namespace fathom::cli {
 
@@ -32,7 +33,7 @@ struct BenchOptions {
   std::string study, data, out, splits;
   std::vector<std::string> datasets, methods;
   std::string if_changed = "refuse";
-  bool retry_failed = false;
+  bool retry_failed = false, json = false;
   int threads = 0;
 };
 
@@ -50,7 +51,7 @@ Json Outcome(const BenchOptions& options, const Study& study, const Unit& unit) 
 
 void RunUnits(const BenchOptions& options, const Study& study, const std::vector<Unit>& units,
               ResultsFile* results) {
-  BenchReport report(units);
+  BenchReport report(units, options.json);
   WorkersOptions workers;
   workers.processes = options.threads > 0
                           ? options.threads
@@ -103,19 +104,33 @@ int RunBench(const BenchOptions& options) {
   const Interrupts interrupts;
   RunUnits(options, study, left, &results);
   std::size_t finished = 0;
-  std::size_t failed = 0;
+  Json failures = Json::array();
   for (const Json& line : results.lines()) {
     if (!wanted.contains(KeyOf(line))) continue;
-    (IsFailure(line) ? failed : finished) += 1;
+    if (IsFailure(line)) {
+      failures.push_back(FailureJson(line));
+    } else {
+      ++finished;
+    }
   }
-  WriteOut(study.name + ": " + std::to_string(finished) + " of " + std::to_string(units.size()) +
-           " units are done, " + std::to_string(failed) + " failed; results in " + results.path() +
-           "\n");
+  if (options.json) {
+    const Json report = {{"study", study.name},
+                         {"results", results.path()},
+                         {"units", units.size()},
+                         {"done", finished},
+                         {"left", units.size() - finished - failures.size()},
+                         {"failures", failures}};
+    WriteOut(report.dump(2) + "\n");
+  } else {
+    WriteOut(study.name + ": " + std::to_string(finished) + " of " + std::to_string(units.size()) +
+             " units are done, " + std::to_string(failures.size()) + " failed; results in " +
+             results.path() + "\n");
+  }
   if (Interrupts::Caught() != 0) {
     Complain("interrupted; the same command goes on from here");
     return 128 + Interrupts::Caught();
   }
-  return failed > 0 ? kNumerical : kGood;
+  return failures.empty() ? kGood : kNumerical;
 }
 
 }  // namespace
@@ -153,6 +168,8 @@ Command AddBench(CLI::App* program) {
       ->check(InRange(0, 1024))
       ->type_name("N")
       ->capture_default_str();
+  app->add_flag("--json", options->json,
+                "Print what is done and what failed as one JSON object, at the end");
   return {app, [options] { return RunBench(*options); }};
 }
 

@@ -82,7 +82,8 @@ Json ResultLine(const std::string& study, const Unit& unit, const JobEnd& end) {
   return line;
 }
 
-BenchReport::BenchReport(const std::vector<Unit>& units) : left_(units.size()) {
+BenchReport::BenchReport(const std::vector<Unit>& units, bool quiet)
+    : left_(units.size()), quiet_(quiet) {
   for (const Unit& unit : units) total_work_ += unit.work;
   work_left_ = total_work_;
 }
@@ -93,7 +94,7 @@ void BenchReport::End(const Unit& unit, const Json& line) {
   --left_;
   work_left_ -= unit.work;
   failed_ += IsFailure(line);
-  if (!bar_.on_terminal()) WriteOut(HumanLine(line));
+  if (!quiet_ && !bar_.on_terminal()) WriteOut(HumanLine(line));
 }
 
 void BenchReport::Tick(bool stops) {

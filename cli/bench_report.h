@@ -16,10 +16,10 @@ namespace fathom::cli {
 // The line of a finished unit; docs/experiments.md lists the fields.
 nlohmann::ordered_json ResultLine(const std::string& study, const Unit& unit, const JobEnd& end);
 
-// A line on standard output per unit or, on a terminal, one that changes.
+// A line on standard output per unit (none if `quiet`) or, on a terminal, one that changes.
 class BenchReport {
  public:
-  explicit BenchReport(const std::vector<Unit>& units);
+  BenchReport(const std::vector<Unit>& units, bool quiet);
 
   void Start(const Unit& unit);
   void End(const Unit& unit, const nlohmann::ordered_json& line);
@@ -32,7 +32,7 @@ class BenchReport {
   std::size_t left_ = 0, failed_ = 0;
   double work_left_ = 0, total_work_ = 0;
   std::string newest_;
-  bool told_to_wait_ = false;
+  bool quiet_, told_to_wait_ = false;
 };
 
 }  // namespace fathom::cli

@@ -12,7 +12,6 @@
 #include "fathom/data/csv.h"
 #include "fathom/data/text.h"
 #include "fathom/fit/cross_validate.h"
-#include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
@@ -88,20 +87,13 @@ std::string HumanScores(const FoldScores<AnyScores>& scores) {
 }
 
 template <typename AnyScores>
-nlohmann::ordered_json JsonScores(const AnyScores& scores) {
-  nlohmann::ordered_json json;
-  for (const ScoreLine& line : ScoreLines(scores)) json[line.key] = ToJson(line.value);
-  return json;
-}
-
-template <typename AnyScores>
 nlohmann::ordered_json JsonReport(const FoldScores<AnyScores>& scores) {
   nlohmann::ordered_json json = {{"rows", scores.mean.rows},
-                                 {"mean", JsonScores(scores.mean)},
-                                 {"standard_error", JsonScores(scores.standard_error)},
+                                 {"mean", ScoresJson(ScoreLines(scores.mean))},
+                                 {"standard_error", ScoresJson(ScoreLines(scores.standard_error))},
                                  {"folds", nlohmann::ordered_json::array()}};
   for (const AnyScores& fold : scores.folds) {
-    json["folds"].push_back(JsonScores(fold));
+    json["folds"].push_back(ScoresJson(ScoreLines(fold)));
     json["folds"].back()["rows"] = fold.rows;
   }
   return json;

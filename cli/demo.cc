@@ -2,18 +2,23 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/common.h"
 #include "cli/progress.h"
+#include "cli/score_lines.h"
 #include "fathom/base/error.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
 #include "fathom/fit/fit.h"
+#include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kExample =
     "Example:\n"
@@ -24,17 +29,59 @@ constexpr const char* kExample =
     "and step.svg, which any browser shows. mountain_car_train.csv and\nmountain_car_test.csv "
     "hold the data for your own tries.";
 
-int RunDemo(const std::string& folder, int threads) {
+struct DemoOptions {
+  std::string folder = "demo-output";
+  int threads = 0;
+  bool json = false;
+};
+
+std::string HumanReport(const Demo& demo) {
+  char line[200];
+  std::snprintf(line, sizeof(line), "  %-10s %10s %20s %12s %10s\n", "", "RMSE",
+                "mean log likelihood", "coverage 95%", "seconds");
+  std::string text = demo.title + ", " + std::to_string(demo.train_rows) +
+                     " noisy points; scores on " + std::to_string(demo.test_rows) +
+                     " fresh ones (the noise alone has RMSE " + Short(demo.noise_std) + "):\n" +
+                     line;
+  for (const Contestant& contestant : demo.contestants) {
+    const Scores& scores = contestant.scores;
+    std::snprintf(line, sizeof(line), "  %-10s %10.4g %20.4g %12.3f %10.1f\n",
+                  contestant.name.c_str(), scores.rmse, scores.mean_log_likelihood,
+                  scores.coverage_95, contestant.predictor->model().summary.seconds);
+    text += line;
+  }
+  return text + "picture: " + demo.picture + "\n";
+}
+
+Json JsonReport(const Demo& demo) {
+  Json methods = Json::array();
+  for (const Contestant& contestant : demo.contestants) {
+    methods.push_back({{"name", contestant.name},
+                       {"scores", ScoresJson(ScoreLines(contestant.scores))},
+                       {"seconds", ToJson(contestant.predictor->model().summary.seconds)}});
+  }
+  return {{"name", demo.name},           {"train_rows", demo.train_rows},
+          {"test_rows", demo.test_rows}, {"noise_std", ToJson(demo.noise_std)},
+          {"picture", demo.picture},     {"tables", demo.tables},
+          {"methods", methods}};
+}
+
+int RunDemo(const DemoOptions& options) {
   std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) ThrowError(folder, ": cannot make the folder: ", problem.message());
-  const std::filesystem::path place = folder;
-  const std::string step = (place / "step.svg").string();
-  const std::string car = (place / "mountain_car.svg").string();
-  CheckOutput(step, {});
-  CheckOutput(car, {});
-  WriteOut(MountainCarDemo(car, threads) + "picture: " + car + "\n\n");
-  WriteOut(StepDemo(step, threads) + "picture: " + step + "\n");
+  std::filesystem::create_directories(options.folder, problem);
+  if (problem) ThrowError(options.folder, ": cannot make the folder: ", problem.message());
+  for (const char* picture : {"mountain_car.svg", "step.svg"})
+    CheckOutput((std::filesystem::path(options.folder) / picture).string(), {});
+  Json demos = Json::array();
+  for (const auto& run : {MountainCarDemo, StepDemo}) {
+    const Demo demo = run(options.folder, options.threads);
+    if (options.json) {
+      demos.push_back(JsonReport(demo));
+    } else {
+      WriteOut((run == MountainCarDemo ? "" : "\n") + HumanReport(demo));
+    }
+  }
+  if (options.json) WriteOut(Json{{"demos", demos}}.dump(2) + "\n");
   return kGood;
 }
 
@@ -75,35 +122,17 @@ void SaveSamples(const std::string& path, std::vector<std::string> input_names,
   WriteFileAtomically(path, {&whole, 1});
 }
 
-std::string ScoreTable(const std::vector<Contestant>& contestants) {
-  char line[200];
-  std::snprintf(line, sizeof(line), "  %-10s %10s %20s %12s %10s\n", "", "RMSE",
-                "mean log likelihood", "coverage 95%", "seconds");
-  std::string text = line;
-  for (const Contestant& contestant : contestants) {
-    const Scores& scores = contestant.scores;
-    std::snprintf(line, sizeof(line), "  %-10s %10.4g %20.4g %12.3f %10.1f\n",
-                  contestant.name.c_str(), scores.rmse, scores.mean_log_likelihood,
-                  scores.coverage_95, contestant.predictor->model().summary.seconds);
-    text += line;
-  }
-  return text;
-}
-
 Command AddDemo(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("demo", "Fit examples that need no data, and draw the results");
   app->footer(kExample);
-  struct Options {
-    std::string output = "demo-output";
-    int threads = 0;
-  };
-  const auto options = std::make_shared<Options>();
-  app->add_option("-o,--output", options->output, "Folder for the pictures; made if need be")
+  const auto options = std::make_shared<DemoOptions>();
+  app->add_option("-o,--output", options->folder, "Folder for the pictures; made if need be")
       ->type_name("DIR")
       ->capture_default_str();
   AddThreads(app, &options->threads);
-  return {app, [options] { return RunDemo(options->output, options->threads); }};
+  app->add_flag("--json", options->json, "Print all scores as one JSON object");
+  return {app, [options] { return RunDemo(*options); }};
 }
 
 }  // namespace fathom::cli

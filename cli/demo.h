@@ -24,17 +24,24 @@ Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden
                        const std::vector<std::string>& input_names, const SampledFunction& train,
                        const SampledFunction& test, int threads);
 
-// One line of scores per contestant.
-std::string ScoreTable(const std::vector<Contestant>& contestants);
-
 // The sampled points as a table for the other commands, the target in column "value".
 void SaveSamples(const std::string& path, std::vector<std::string> input_names,
                  const SampledFunction& samples);
 
-// Each writes its picture and, for the mountain car, its tables (beside the picture), and returns
-// what to print.
-std::string MountainCarDemo(const std::string& picture, int threads);
-std::string StepDemo(const std::string& picture, int threads);
+// A function that was learnt, and how well.
+struct Demo {
+  std::string name;   // as its files are called
+  std::string title;  // for people
+  Index train_rows = 0, test_rows = 0;
+  double noise_std = 0;  // of both
+  std::string picture;
+  std::vector<std::string> tables = {};
+  std::vector<Contestant> contestants = {};
+};
+
+// Each fits, and writes its picture and its tables into the folder.
+Demo MountainCarDemo(const std::string& folder, int threads);
+Demo StepDemo(const std::string& folder, int threads);
 
 }  // namespace fathom::cli
 

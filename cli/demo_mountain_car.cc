@@ -82,17 +82,26 @@ void DrawInside(const Model& model, const SampledFunction& train, const Matrix& 
 
 }  // namespace
 
-std::string MountainCarDemo(const std::string& picture, int threads) {
+Demo MountainCarDemo(const std::string& folder, int threads) {
   const ValueFunction value = SolveMountainCar();
   RandomStream train_stream(1);
   RandomStream test_stream(2);
   const SampledFunction train = SampleMountainCar(value, kTrainRows, kNoise, &train_stream);
   const SampledFunction test = SampleMountainCar(value, kTestRows, kNoise, &test_stream);
-  std::vector<Contestant> contestants;
+  const auto place = [&](const char* file) {
+    return (std::filesystem::path(folder) / file).string();
+  };
+  Demo demo{.name = "mountain_car",
+            .title = "Mountain car",
+            .train_rows = kTrainRows,
+            .test_rows = kTestRows,
+            .noise_std = kNoise,
+            .picture = place("mountain_car.svg"),
+            .tables = {place("mountain_car_train.csv"), place("mountain_car_test.csv")}};
+  std::vector<Contestant>& contestants = demo.contestants;
   const std::vector<std::string> names = {"position", "velocity"};
-  const std::filesystem::path folder = std::filesystem::path(picture).parent_path();
-  SaveSamples((folder / "mountain_car_train.csv").string(), names, train);
-  SaveSamples((folder / "mountain_car_test.csv").string(), names, test);
+  SaveSamples(demo.tables[0], names, train);
+  SaveSamples(demo.tables[1], names, test);
   contestants.push_back(FitAndScore("GP", {}, names, train, test, threads));
   contestants.push_back(FitAndScore("deep GP", {2}, names, train, test, threads));
 
@@ -121,10 +130,8 @@ std::string MountainCarDemo(const std::string& picture, int threads) {
     ++column;
   }
   DrawInside(contestants[1].predictor->model(), train, states, threads, &figure);
-  figure.Save(picture);
-  return "Mountain car, " + std::to_string(kTrainRows) + " noisy evaluations; scores on " +
-         std::to_string(kTestRows) + " fresh ones (the noise alone has RMSE " +
-         std::to_string(static_cast<int>(kNoise)) + "):\n" + ScoreTable(contestants);
+  figure.Save(demo.picture);
+  return demo;
 }
 
 }  // namespace fathom::cli

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "cli/demo.h"
 #include "fathom/demo/figure.h"
 #include "fathom/demo/step.h"
@@ -34,13 +36,20 @@ void Draw(const Contestant& contestant, const SampledFunction& train, Index colu
 
 }  // namespace
 
-std::string StepDemo(const std::string& picture, int threads) {
+Demo StepDemo(const std::string& folder, int threads) {
   RandomStream train_stream(1);
   RandomStream test_stream(2);
   const StepOptions train_options;
+  const StepOptions test_options{.samples = 2000};
   const SampledFunction train = SampleStep(train_options, &train_stream);
-  const SampledFunction test = SampleStep({.samples = 2000}, &test_stream);
-  std::vector<Contestant> contestants;
+  const SampledFunction test = SampleStep(test_options, &test_stream);
+  Demo demo{.name = "step",
+            .title = "Step function",
+            .train_rows = train_options.samples,
+            .test_rows = test_options.samples,
+            .noise_std = train_options.noise_std,
+            .picture = (std::filesystem::path(folder) / "step.svg").string()};
+  std::vector<Contestant>& contestants = demo.contestants;
   contestants.push_back(FitAndScore("GP", {}, {"x"}, train, test, threads));
   contestants.push_back(
       FitAndScore("deep GP", Recipe().architecture.hidden, {"x"}, train, test, threads));
@@ -50,9 +59,8 @@ std::string StepDemo(const std::string& picture, int threads) {
        .panel_height = 280});
   for (std::size_t k = 0; k < contestants.size(); ++k)
     Draw(contestants[k], train, static_cast<Index>(k), &figure);
-  figure.Save(picture);
-  return "Step function, " + std::to_string(train_options.samples) +
-         " noisy points; scores on 2000 fresh ones:\n" + ScoreTable(contestants);
+  figure.Save(demo.picture);
+  return demo;
 }
 
 }  // namespace fathom::cli

@@ -9,7 +9,6 @@
 #include "fathom/base/error.h"
 #include "fathom/data/text.h"
 #include "fathom/evaluate/metrics.h"
-#include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
@@ -33,8 +32,7 @@ struct EvaluateOptions {
 
 template <typename AnyScores>
 nlohmann::ordered_json JsonScores(const AnyScores& scores, const std::vector<Note>& notes) {
-  nlohmann::ordered_json json;
-  for (const ScoreLine& line : ScoreLines(scores)) json[line.key] = ToJson(line.value);
+  nlohmann::ordered_json json = ScoresJson(ScoreLines(scores));
   json["rows"] = scores.rows;
   json["notes"] = NotesJson(notes);
   return json;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/align.h"
+#include "fathom/fit/json_value.h"
 
 namespace fathom::cli {
 
@@ -33,6 +34,12 @@ std::vector<ScoreLine> ScoreLines(const ClassScores& scores) {
       {"calibration_error", scores.calibration_error,
        "mean gap between the predicted class's probability and how often it is right"},
   };
+}
+
+nlohmann::ordered_json ScoresJson(const std::vector<ScoreLine>& lines) {
+  nlohmann::ordered_json json;
+  for (const ScoreLine& line : lines) json[line.key] = ToJson(line.value);
+  return json;
 }
 
 nlohmann::ordered_json ConfusionJson(const std::vector<std::string>& classes,

@@ -19,6 +19,8 @@ struct ScoreLine {
 
 std::vector<ScoreLine> ScoreLines(const Scores& scores);
 std::vector<ScoreLine> ScoreLines(const ClassScores& scores);
+// {"rmse": ..., "mae": ..., ...}
+nlohmann::ordered_json ScoresJson(const std::vector<ScoreLine>& lines);
 
 // Of classes: {"classes": [...], "confusion": [[...], ...]}, rows of true and columns of predicted
 // classes; and the same as an aligned table for people.

@@ -10,6 +10,7 @@
 #include "fathom/experiment/rank_diagram.h"
 #include "fathom/experiment/results_file.h"
 #include "fathom/experiment/score_figure.h"
+#include "fathom/experiment/table_json.h"
 #include "fathom/experiment/table_text.h"
 
 namespace fathom::cli {
@@ -27,8 +28,7 @@ constexpr const char* kExample =
     "Markdown: mean and\nstandard error over splits, average ranks with Friedman's and Nemenyi's "
     "tests, what others have published, worst\nsplits, coverage, time and failures. Writes them "
     "to OUT/tables.md, each table to OUT/SCORE.csv and details.csv, and to\nOUT/SCORE.svg and "
-    "OUT/SCORE_ranks.svg "
-    "a "
+    "OUT/SCORE_ranks.svg a "
     "figure with error bars and a critical-difference diagram.";
 
 const ScoreKind kKinds[] = {{"log_likelihood", "Mean test log likelihood", true},
@@ -38,7 +38,7 @@ const ScoreKind kKinds[] = {{"log_likelihood", "Mean test log likelihood", true}
 struct TablesOptions {
   std::vector<std::string> folders;
   std::string out;
-  bool only_ours = false;
+  bool only_ours = false, json = false;
 };
 
 std::vector<Json> ReadAll(const std::vector<std::string>& folders) {
@@ -58,10 +58,26 @@ std::vector<Json> ReadAll(const std::vector<std::string>& folders) {
   return results;
 }
 
-void WriteText(const fs::path& path, const std::string& text) {
-  const std::string_view whole = text;
-  WriteFileAtomically(path.string(), {&whole, 1});
-}
+// Writes files into a folder, which it makes if need be, and remembers which.
+class Files {
+ public:
+  explicit Files(fs::path folder) : folder_(std::move(folder)) {
+    std::error_code problem;
+    fs::create_directories(folder_, problem);
+    if (problem) ThrowError(folder_.string(), ": cannot make the folder: ", problem.message());
+  }
+
+  void Write(const std::string& name, const std::string& text) {
+    written_.push_back((folder_ / name).string());
+    const std::string_view whole = text;
+    WriteFileAtomically(written_.back(), {&whole, 1});
+  }
+  const std::vector<std::string>& written() const { return written_; }
+
+ private:
+  fs::path folder_;
+  std::vector<std::string> written_;
+};
 
 bool HasScore(const std::vector<Json>& results, const std::string& key) {
   return std::any_of(results.begin(), results.end(), [&](const Json& line) {
@@ -71,31 +87,38 @@ bool HasScore(const std::vector<Json>& results, const std::string& key) {
 
 int RunTables(const TablesOptions& options) {
   const std::vector<Json> results = ReadAll(options.folders);
-  const fs::path out = options.out.empty() ? options.folders.front() : options.out;
-  std::error_code problem;
-  fs::create_directories(out, problem);
-  if (problem) ThrowError(out.string(), ": cannot make the folder: ", problem.message());
+  Files files(options.out.empty() ? options.folders.front() : options.out);
   const std::vector<PublishedMethod> published =
       options.only_ours ? std::vector<PublishedMethod>() : LoadPublished();
   std::string text;
+  Json scores = Json::array();
   for (const ScoreKind& kind : kKinds) {
     if (!HasScore(results, kind.key)) continue;
     const ScoreTable table = MakeScoreTable(results, published, kind);
     text += "## " + kind.title + "\n\n" + MarkdownTable(table) + "\n";
-    WriteText(out / (kind.key + ".csv"), CsvTable(table));
-    WriteText(out / (kind.key + ".svg"), ScoreFigure(table));
+    scores.push_back(ScoreTableJson(table));
+    files.Write(kind.key + ".csv", CsvTable(table));
+    files.Write(kind.key + ".svg", ScoreFigure(table));
     if (const std::optional<TableRanks> ranks = RankTable(table))
-      WriteText(out / (kind.key + "_ranks.svg"), RankDiagram(table, *ranks));
+      files.Write(kind.key + "_ranks.svg", RankDiagram(table, *ranks));
   }
   const std::vector<UnitSummary> units = SummarizeUnits(results);
   text += "## Coverage, worst splits and cost\n\n" + MarkdownMethods(units) +
           "\nMeans over splits; CPU and memory of one unit on one core.\n\n" +
           MarkdownDetails(units);
-  WriteText(out / "details.csv", CsvDetails(units));
+  files.Write("details.csv", CsvDetails(units));
   const std::string failures = MarkdownFailures(results);
   if (!failures.empty()) text += "\n## Failures\n\n" + failures;
-  WriteText(out / "tables.md", text);
-  WriteOut(text);
+  files.Write("tables.md", text);
+  if (options.json) {
+    const Json report = {{"files", files.written()},
+                         {"scores", scores},
+                         {"details", DetailsJson(units)},
+                         {"failures", FailuresJson(results)}};
+    WriteOut(report.dump(2) + "\n");
+  } else {
+    WriteOut(text);
+  }
   return kGood;
 }
 
@@ -112,6 +135,7 @@ Command AddTables(CLI::App* program) {
   app->add_option("--out", options->out, "Folder for the files; by default the first DIR")
       ->type_name("DIR");
   app->add_flag("--only-ours", options->only_ours, "Leave out what others have published");
+  app->add_flag("--json", options->json, "Print the tables as one JSON object");
   return {app, [options] { return RunTables(*options); }};
 }
 

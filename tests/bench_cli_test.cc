@@ -108,7 +108,14 @@ TEST_F(Bench, EveryUnitHasALineWithAllThatWasPromised) {
 }
 
 TEST_F(Bench, OnlyWhatIsAskedForRuns) {
-  Good(BenchArguments("out", {"--datasets", "two", "--methods", "gp", "--splits", "1-2"}));
+  const Json json = Json::parse(Good(BenchArguments(
+      "out", {"--datasets", "two", "--methods", "gp", "--splits", "1-2", "--json"})));
+  EXPECT_EQ(json, (Json{{"study", "study"},
+                        {"results", File("out/results.jsonl")},
+                        {"units", 2},
+                        {"done", 2},
+                        {"left", 0},
+                        {"failures", Json::array()}}));
   std::set<UnitKey> keys;
   for (const Json& line : Lines("out")) keys.insert(KeyOf(line));
   EXPECT_EQ(keys, (std::set<UnitKey>{{"two", 1, "gp"}, {"two", 2, "gp"}}));
@@ -190,6 +197,15 @@ TEST_F(Bench, FailuresAreRecordedToldAndTriedAgain) {
   EXPECT_EQ(failures[UnitKey("flat", 1, "endless")], "out of its budget of 1 s of CPU");
   // They stay failures until somebody asks.
   EXPECT_EQ(CountLines(ProgramTest::Run(BenchArguments("out")).out), 1U);
+  const Outcome told = ProgramTest::Run(BenchArguments("out", {"--json"}));
+  EXPECT_EQ(told.code, 3);
+  const Json json = Json::parse(told.out);
+  EXPECT_EQ(json["units"], 3);
+  EXPECT_EQ(json["done"], 1);
+  EXPECT_EQ(json["left"], 0);
+  ASSERT_EQ(json["failures"].size(), 2U);
+  for (const Json& failure : json["failures"])
+    EXPECT_EQ(failure["failure"], failures[KeyOf(failure)]);
   AddDataset("flat", "a,y\n1,1\n3,2\n1,3\n2,4\n", "3\n2 1\n");
   const Outcome again =
       ProgramTest::Run(BenchArguments("out", {"--retry-failed", "--methods", "gp"}));

@@ -53,6 +53,44 @@ TEST_F(Tables, TablesFiguresAndPublishedResultsAreWritten) {
   EXPECT_FALSE(Exists("uci/accuracy.csv"));
 }
 
+TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
+  {
+    ResultsFile results(File("uci"));
+    results.Append(
+        {{"dataset", "boston"}, {"split", 2U}, {"method", "gp"}, {"failure", "out of budget"}});
+  }
+  const Json json = Json::parse(Good({"tables", File("uci"), "--json"}));
+  for (const Json& file : json["files"])
+    EXPECT_TRUE(std::filesystem::exists(file.get<std::string>())) << file;
+  EXPECT_EQ(json["files"].back(), File("uci/tables.md"));
+  ASSERT_EQ(json["scores"].size(), 2U);
+  const Json& table = json["scores"][0];
+  EXPECT_EQ(table["score"], "log_likelihood");
+  EXPECT_EQ(table["methods"][0], (Json{{"name", "dgp"}, {"published", false}}));
+  EXPECT_TRUE(table["methods"].back()["source"].is_string());
+  const Json& cell = table["cells"][0];
+  EXPECT_EQ(cell["dataset"], "boston");
+  EXPECT_EQ(cell["method"], "dgp");
+  EXPECT_NEAR(cell["mean"], -2.1, 1e-12);
+  EXPECT_NEAR(cell["error"], 0.1, 1e-12);
+  EXPECT_EQ(cell["worst"], -2.2);
+  EXPECT_EQ(cell["splits"], 2);
+  EXPECT_EQ(table["cells"][1]["failures"], 1);
+  EXPECT_EQ(table["ranks"]["datasets"], (Json{"boston", "yacht"}));
+  EXPECT_EQ(json["details"].size(), 4U);
+  EXPECT_EQ(json["details"][0]["peak_memory"], 2e6);
+  EXPECT_TRUE(json["details"][0]["coverage_50"].is_null());
+  EXPECT_EQ(
+      json["failures"],
+      (Json{
+          {{"dataset", "boston"}, {"split", 2}, {"method", "gp"}, {"failure", "out of budget"}}}));
+  // One dataset is too few to rank.
+  ResultsFile(File("small")).Append(Line("boston", 0, "dgp", -2.5));
+  const Json small = Json::parse(Good({"tables", File("small"), "--only-ours", "--json"}));
+  EXPECT_TRUE(small["scores"][0]["ranks"].is_null());
+  EXPECT_TRUE(small["scores"][0]["cells"][0]["error"].is_null());
+}
+
 TEST_F(Tables, SeveralFoldersAndAPlaceOfTheirOwn) {
   {
     ResultsFile grid(File("grid"));
