@@ -48,6 +48,7 @@ struct Running {
 Running StartJob(std::size_t job, const WorkersOptions& options, const WorkersCalls& calls) {
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) ThrowError("the system refuses a pipe: ", std::strerror(errno));
+  const Stopwatch watch;  // here, because the child may be done before the parent goes on
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0)
@@ -57,7 +58,7 @@ Running StartJob(std::size_t job, const WorkersOptions& options, const WorkersCa
     RunChild(job, parent, ends[1], options, calls);
   }
   ::close(ends[1]);
-  return {.job = job, .process = process, .pipe = ends[0]};
+  return {.job = job, .process = process, .pipe = ends[0], .watch = watch};
 }
 
 std::string Death(int status, const WorkersOptions& options) {
