@@ -84,6 +84,19 @@ TEST_F(Cli, PredictionsComeInAnyShapeTheSame) {
   }
 }
 
+TEST_F(Cli, ScoresAreTheSameForAnyChunk) {
+  Good(FitArguments(train_, model_));
+  folder_.Write("test.csv", Csv(30, 2) + "1,2,3,4,\n" + "1,2,3,4,5\n");
+  for (const char* samples : {"0", "300"}) {
+    const Arguments evaluate = {"evaluate", model_, test_, "--json", "--samples", samples};
+    const std::string expected = Good(evaluate);
+    EXPECT_EQ(nlohmann::json::parse(expected)["rows"], 31);
+    EXPECT_EQ(Good(Join(evaluate, {"--chunk", "1"})), expected);
+    EXPECT_EQ(Good(Join(evaluate, {"--chunk", "7", "--threads", "1"})), expected);
+  }
+  Bad({"evaluate", model_, test_, "--chunk", "0"}, "--chunk");
+}
+
 TEST_F(Cli, PredictionsAsJsonAreThoseOfTheTable) {
   Good(FitArguments(train_, model_));
   folder_.Write("test.csv", Csv(30, 2) + "1,2,,4,\n");  // no target: no density
