@@ -26,8 +26,8 @@ void ExpAll(Index count, const double* HWY_RESTRICT x, double* HWY_RESTRICT y) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   for (Index i = 0; i < count; i += 2 * lanes) {
-    hn::Store(Exp(d, hn::Load(d, x + i)), d, y + i);
-    hn::Store(Exp(d, hn::Load(d, x + i + lanes)), d, y + i + lanes);
+    hn::Store(Exp2(d, hn::Load(d, x + i)), d, y + i);
+    hn::Store(Exp2(d, hn::Load(d, x + i + lanes)), d, y + i + lanes);
   }
 }
 
