@@ -146,9 +146,12 @@ class Training {
 
   void ReportEpoch(const Progress& progress) {
     engine_->Write(run_.state.parameters, &run_.model.network);
-    control_.on_epoch({control_.stage, progress.step / steps_per_epoch_,
-                       control_.steps_before + progress.step, -progress.value, progress.rate,
-                       NoiseStd(run_.model), progress.seconds});
+    control_.on_epoch({.epoch = progress.step / steps_per_epoch_,
+                       .step = progress.step,
+                       .energy_per_row = -progress.value,
+                       .learning_rate = progress.rate,
+                       .noise_std = NoiseStd(run_.model),
+                       .seconds = progress.seconds});
   }
 
   void WriteCheckpoint() {
