@@ -122,7 +122,7 @@ TEST(Prediction, CrpsOfManyComponentsIsThatOfTheirPairs) {
   };
   RandomStream stream(12);
   for (const double width : {2.0, 0.3, 0.05}) {
-    constexpr Index kComponents = 1200;
+    constexpr Index kComponents = 600;
     std::vector<Component> parts;
     for (Index s = 0; s < kComponents; ++s) {
       const double sd = width * (0.2 + stream.Uniform());
