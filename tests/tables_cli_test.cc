@@ -38,7 +38,7 @@ TEST_F(Tables, TablesFiguresAndPublishedResultsAreWritten) {
   const std::string text = Good({"tables", File("uci")});
   EXPECT_EQ(TestFolder::Read(File("uci/tables.md")), text);
   EXPECT_NE(text.find("## Mean test log likelihood"), std::string::npos) << text;
-  EXPECT_NE(text.find("| boston | 2 | **-2.10 ± 0.10** | -3.00 ± 0.00 | -2.400 ± 0.040 |"),
+  EXPECT_NE(text.find("| boston | 2 | **-2.10 ± 0.10** | -3.00 ± 0.00 | -2.40 ± 0.04 |"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("MC dropout †"), std::string::npos) << text;

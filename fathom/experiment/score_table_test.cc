@@ -125,6 +125,9 @@ TEST(TableText, DigitsFollowTheError) {
   EXPECT_EQ(EstimateText(123.4, 12), "123 ± 12");
   EXPECT_EQ(EstimateText(4.45, 0), "4.45 ± 0.00");
   EXPECT_EQ(EstimateText(0.0642, NAN), "0.0642");
+  EXPECT_EQ(PublishedText(-2.4, 0.04), "-2.40 ± 0.04");
+  EXPECT_EQ(PublishedText(0.064, NAN), "0.064");
+  EXPECT_EQ(PublishedText(4.45, 0), "4.45 ± 0.00");
 }
 
 TEST(TableText, MarkdownShowsBestFailuresMarksAndRanks) {

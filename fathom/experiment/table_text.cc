@@ -59,7 +59,8 @@ std::string RowName(const ScoreRow& row) {
 std::string CellText(const ScoreCell& cell, bool is_best, Index splits) {
   std::string text;
   if (cell.has_value()) {
-    text = EstimateText(cell.mean, cell.error);
+    text = cell.splits > 0 ? EstimateText(cell.mean, cell.error)
+                           : PublishedText(cell.mean, cell.error);
     if (is_best) text = Bold(text);
     if (cell.splits > 0 && cell.splits + cell.failures < splits)
       text += " (" + std::to_string(cell.splits) + ")";
@@ -160,6 +161,20 @@ std::string EstimateText(double mean, double error) {
   if (std::isnan(error)) return Significant(mean, 4);
   const int decimals =
       error > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 8) : 2;
+  return Fixed(mean, decimals) + " ± " + Fixed(error, decimals);
+}
+
+std::string PublishedText(double mean, double error) {
+  constexpr int kLeast = 2;
+  constexpr int kMost = 8;
+  // The fewest decimals that say the same number.
+  const auto decimals_of = [](double value) {
+    int decimals = kLeast;
+    while (decimals < kMost && std::stod(Fixed(value, decimals)) != value) ++decimals;
+    return decimals;
+  };
+  if (std::isnan(error)) return Fixed(mean, decimals_of(mean));
+  const int decimals = std::max(decimals_of(mean), decimals_of(error));
   return Fixed(mean, decimals) + " ± " + Fixed(error, decimals);
 }
 

@@ -12,6 +12,8 @@ namespace fathom {
 
 // "-2.402 ± 0.031": so many digits as the error has reason for.
 std::string EstimateText(double mean, double error);
+// The same of numbers that are known as they were printed, with at least two decimals.
+std::string PublishedText(double mean, double error);
 
 // Datasets down, methods across, mean ± standard error; the best of each row is bold. Then the mean
 // ranks, what the marks mean, and Friedman's and Nemenyi's tests.
