@@ -134,7 +134,7 @@ TEST(TableText, MarkdownShowsBestFailuresMarksAndRanks) {
   const std::string text = MarkdownTable(MakeScoreTable(Results(), Published(), kLogLikelihood));
   for (const char* line :
        {"| dataset | splits | dgp | gp | others † | elsewhere ‡ |\n",
-        "| boston | 3 | -2.50 ± 0.29 | -3.20 ± 0.15 | -2.400 ± 0.040 | **-1.00 ± 0.30** |\n",
+        "| boston | 3 | -2.50 ± 0.29 | -3.20 ± 0.15 | -2.40 ± 0.04 | **-1.00 ± 0.30** |\n",
         "| boston, unseen rows | 2 | **-2.70 ± 0.50** |  |  |  |\n",
         "| yacht | 2 | 0.30 ± 0.20 | 1, 1 failed | 0.20 ± 0.10 | **2.00 ± 0.10** |\n",
         "| average rank |  | 1.50 ± 0.50 | 3.00 ± 0.00 | 1.50 ± 0.50 |  |\n",
