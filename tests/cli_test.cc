@@ -35,6 +35,24 @@ TEST_F(Cli, VersionAndHelp) {
   EXPECT_NE(Good({"fit", "--help"}).find(steps), std::string::npos);
 }
 
+TEST_F(Cli, EveryOptionOfFitIsExplained) {
+  const std::string page = TestFolder::Read(FATHOM_DOCS "/fit.md");
+  std::istringstream help(Good({"fit", "--help"}));
+  int options = 0;
+  for (std::string line; std::getline(help, line);) {
+    // "  -o,--output MODEL" has two names, and "  --x,--no-x{false}" its opposite.
+    const std::size_t begin = line.find("--");
+    if (!line.starts_with("  -") || begin == std::string::npos) continue;
+    const std::size_t end = line.find_first_of(" ,", begin);
+    const std::string option = line.substr(begin, end - begin);
+    if (option == "--help") continue;
+    ++options;
+    const bool opposite = page.find("--no-" + option.substr(2)) != std::string::npos;
+    EXPECT_TRUE(opposite || page.find('`' + option) != std::string::npos) << option;
+  }
+  EXPECT_GT(options, 40);
+}
+
 TEST_F(Cli, FitPredictEvaluate) {
   const std::string summary = Good(FitArguments(train_, model_, {"--steps", "400"}));
   EXPECT_NE(summary.find("rows        80\n"), std::string::npos) << summary;

@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kMetadata = "optimizer";
 constexpr const char* kUpdates = "factor_updates";
+constexpr const char* kLengthened = "lengthened";  // there if it is
 
 std::string FactorPrefix() { return std::string(kOptimizerPrefix) + "factors."; }
 
@@ -140,6 +141,7 @@ void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
   VisitState(state, point,
              [&](const std::string& name, const auto& value) { numbers[name] = ToJson(value); });
   if (!checkpoint.factors.arrays.empty()) numbers[kUpdates] = checkpoint.factors.updates;
+  if (checkpoint.lengthened) numbers[kLengthened] = true;
   content.metadata[kMetadata] = numbers.dump();
   for (const auto& [name, array] : checkpoint.factors.arrays)
     content.tensors[FactorPrefix() + name] = ToTensor({array.rows(), array.cols()}, array.data());
@@ -156,6 +158,7 @@ Checkpoint LoadCheckpoint(const std::string& path) {
     checkpoint.model = TakeModel(&content);
     CheckRecipe(checkpoint.model.recipe);
     const Model& model = checkpoint.model;
+    checkpoint.lengthened = ReadNumbers(content).contains(kLengthened);
     checkpoint.state =
         TakeState(NumUnconstrained(model.network, PackingOf(model.recipe)), &content);
     checkpoint.factors = TakeFactors(&content);

@@ -21,6 +21,7 @@ struct Checkpoint {
   // The network holds the same parameters after exp(), so these cannot be taken from there.
   MinimizeState state;
   FactorState factors = {};
+  bool lengthened = false;  // goes on for low_noise_steps of its recipe
 };
 
 // What the optimiser of such a training moves.

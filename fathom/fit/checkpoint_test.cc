@@ -93,6 +93,9 @@ TEST(Fit, TakesMoreStepsWhereTheNoiseProvesSmall) {
   recipe.low_noise_steps = 0;  // the steps are given
   recipe.start.output_noise = 1e-3;
   EXPECT_EQ(Fit(Product(), recipe).summary.steps, 60);
+  recipe.optimizer.steps = 0;
+  recipe.effort = 0.02;  // of 500 steps and four times as many
+  EXPECT_EQ(Fit(Product(), recipe).summary.steps, 40);
 }
 
 TEST(Resume, AnyNumberOfThreadsGivesTheSameBits) {

@@ -80,13 +80,14 @@ class Training {
         engine_(NewEngine(run_.model.network, x, y, weights, run_.model.recipe, pool_)),
         optimizer_(run_.model.recipe.optimizer) {
     optimizer_.batch_size = engine_->BatchSize(optimizer_.batch_size);
+    if (run_.lengthened) PlanLonger();
     steps_per_epoch_ = StepsPerEpoch(x.rows(), optimizer_.batch_size);
   }
 
   Model Run() {
     engine_->Start(run_.state.parameters, run_.factors);
     Summary end = Optimize();
-    if (end.reason == StopReason::kInterrupted && lengthened_) end = Optimize();
+    if (end.reason == StopReason::kInterrupted && goes_on_) end = Optimize();
     if (end.reason == StopReason::kNumericalFailure && end.steps == run_.state.first_step)
       throw NumericalError(end.message);
     if (end.reason != StopReason::kTimeBudget && end.reason != StopReason::kInterrupted)
@@ -100,7 +101,7 @@ class Training {
 
  private:
   Summary Optimize() {
-    lengthened_ = false;
+    goes_on_ = false;
     return Minimize(
         engine_->objective(), optimizer_,
         [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
@@ -110,23 +111,24 @@ class Training {
   bool AfterStep(const Progress& progress) {
     engine_->AfterStep(run_.state.parameters);
     const bool lengthen = LearnsMore();
-    if (lengthen) Lengthen();
+    if (lengthen) PlanLonger();
     if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
     const bool go_on = !control_.callback || control_.callback(progress, run_.state);
     const bool due = since_checkpoint_.Seconds() >= control_.checkpoint_interval;
     if (!control_.checkpoint.empty() && (due || !go_on)) WriteCheckpoint();
-    lengthened_ = lengthen && go_on;  // ends this run of the optimiser, and another goes on
+    goes_on_ = lengthen && go_on;
     return go_on && !lengthen;
   }
 
   Index LowNoiseSteps() const { return run_.model.recipe.low_noise_steps; }
 
   // The rate goes up again with the longer schedule, and the energy down for a while, which the
-  // plateau rule would take for the end.
-  void Lengthen() {
-    MinimizeOptions& planned = run_.model.recipe.optimizer;
-    optimizer_.steps = planned.steps = LowNoiseSteps();
-    optimizer_.patience = planned.patience = 0;
+  // plateau rule would take for the end. The recipe stays as it is: other networks of a stack follow
+  // it.
+  void PlanLonger() {
+    run_.lengthened = true;
+    optimizer_.steps = LowNoiseSteps();
+    optimizer_.patience = 0;
     run_.state.cool_down_from = -1;
   }
 
@@ -186,7 +188,7 @@ class Training {
   std::unique_ptr<Engine> engine_;
   MinimizeOptions optimizer_;
   Index steps_per_epoch_ = 1;
-  bool lengthened_ = false;  // the last run of the optimiser ended for a longer schedule
+  bool goes_on_ = false;  // the last run of the optimiser ended only for a longer schedule
   Stopwatch since_checkpoint_;
 };
 
@@ -206,7 +208,9 @@ void ResolveSteps(Index rows, Recipe* recipe) {
   const double more = recipe->optimizer.time_budget > 0 ? kMostWithBudget : 1;
   const double usual = recipe->effort * static_cast<double>(DefaultSteps(rows));
   steps = std::max(Index{1}, static_cast<Index>(more * usual));
-  if (low_noise_steps == 0) low_noise_steps = std::max(steps, 4 * DefaultSteps(rows));
+  // More effort than usual has some of these steps already; less asks for fewer of them, too.
+  const double longer = 4 * std::min(recipe->effort, 1.0) * static_cast<double>(DefaultSteps(rows));
+  if (low_noise_steps == 0) low_noise_steps = std::max(steps, static_cast<Index>(longer));
 }
 
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
