@@ -216,7 +216,9 @@ TEST_F(Cli, OddTablesWork) {
 
   // A target that is always the same.
   folder_.Write("flat.csv", "x,y\n1,2\n2,2\n3,2\n");
-  Good(FitArguments(File("flat.csv"), model_));
+  const Outcome flat = Run(FitArguments(File("flat.csv"), model_));
+  EXPECT_EQ(flat.code, 0);
+  EXPECT_NE(flat.err.find("flat.csv: target 'y': the same value in all rows"), std::string::npos);
   EXPECT_EQ(CountLines(Good({"predict", model_, File("flat.csv")})), 4U);
 }
 
