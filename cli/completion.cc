@@ -64,15 +64,19 @@ std::string Bash(const CLI::App& program) {
     commands += (commands.empty() ? "" : " ") + command->get_name();
     std::string names;
     std::string choices;
+    std::string arguments;
     for (const CLI::Option* option : command->get_options()) {
       const std::string values = Choices(*option);
+      if (!option->nonpositional() && !values.empty())
+        arguments += "      [[ $previous == -* ]] || values=" + ShellQuoted(values) + "\n";
       for (const std::string& name : Names(*option)) {
         names += (names.empty() ? "" : " ") + name;
         if (!values.empty())
           choices += "        " + name + ") values=" + ShellQuoted(values) + " ;;\n";
       }
     }
-    cases += "    " + command->get_name() + ")\n      words=" + ShellQuoted(names) + "\n";
+    cases +=
+        "    " + command->get_name() + ")\n      words=" + ShellQuoted(names) + "\n" + arguments;
     if (!choices.empty()) cases += "      case $previous in\n" + choices + "      esac\n";
     cases += "      ;;\n";
   }
@@ -111,9 +115,12 @@ std::string Zsh(const CLI::App& program) {
     commands += "    " +
                 ShellQuoted(command->get_name() + ":" + ZshText(command->get_description())) + "\n";
     cases += "    " + command->get_name() + ") _arguments \\\n";
+    std::string arguments = "*:file:_files";
     for (const CLI::Option* option : command->get_options()) {
       const std::string choices = Choices(*option);
       const std::string action = choices.empty() ? "_files" : "(" + choices + ")";
+      if (!option->nonpositional() && !choices.empty())
+        arguments = ":" + option->get_name(true) + ":" + action;
       for (const std::string& name : Names(*option)) {
         const std::string value =
             IsFlag(*option) ? "" : ":" + ZshText(option->get_type_name()) + ":" + action;
@@ -122,7 +129,7 @@ std::string Zsh(const CLI::App& program) {
                  " \\\n";
       }
     }
-    cases += "      '*:file:_files' ;;\n";
+    cases += "      " + ShellQuoted(arguments) + " ;;\n";
   }
   return "#compdef fathom\n"
          "_fathom() {\n"
@@ -148,13 +155,14 @@ std::string Fish(const CLI::App& program) {
     text += "complete -c fathom -n __fish_use_subcommand -f -a " + command->get_name() + " -d " +
             ShellQuoted(command->get_description()) + "\n";
     for (const CLI::Option* option : command->get_options()) {
-      if (!option->nonpositional()) continue;
+      const std::string choices = Choices(*option);
+      if (!option->nonpositional() && choices.empty()) continue;  // a file
       text += "complete -c fathom -n '__fish_seen_subcommand_from " + command->get_name() + "'";
+      if (!option->nonpositional()) text += " -f";
       for (const std::string& name : option->get_snames()) text += " -s " + name;
       for (const std::string& name : option->get_lnames()) text += " -l " + name;
-      const std::string choices = Choices(*option);
       if (!choices.empty()) {
-        text += " -x -a " + ShellQuoted(choices);
+        text += (option->nonpositional() ? " -x -a " : " -a ") + ShellQuoted(choices);
       } else if (!IsFlag(*option)) {
         text += " -r";
       }
@@ -218,10 +226,10 @@ Command AddCompletion(CLI::App* program) {
       program->add_subcommand("completion", "Print what makes a shell complete options");
   app->footer(kCompletionExample);
   const auto shell = std::make_shared<std::string>();
-  app->add_option("SHELL", *shell, "bash, zsh or fish")
+  app->add_option("SHELL", *shell, "Shell that is to complete")
       ->required()
       ->check(OneOf({"bash", "zsh", "fish"}))
-      ->type_name("");
+      ->type_name("bash|zsh|fish");
   return {app, [program, shell] {
             WriteOut(*shell == "bash"  ? Bash(*program)
                      : *shell == "zsh" ? Zsh(*program)

@@ -5,9 +5,11 @@
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/progress.h"
 #include "cli/recipe_options.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
+#include "fathom/base/stopwatch.h"
 #include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
 #include "fathom/data/text.h"
@@ -27,7 +29,7 @@ constexpr const char* kExample =
     "Fits the recipe once per fold to the rows of the other folds and scores the rows of the fold. "
     "Prints the mean\nof each score over the folds and its standard error. All options of 'fathom "
     "fit' that shape a model can be\ngiven. Folds run side by side; the result does not depend on "
-    "--threads.";
+    "--threads. Ctrl-C ends it soon, without scores.";
 
 struct CvOptions {
   DataOptions data;
@@ -168,6 +170,22 @@ void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossV
   WriteFileAtomically(path, {&whole, 1});
 }
 
+// Shows how far it is, and ends soon after Ctrl-C.
+CrossValidation Validate(const Dataset& dataset, const Recipe& recipe,
+                         const std::vector<Split>& splits) {
+  const Interrupts interrupts;
+  const Stopwatch watch;
+  ProgressBar bar;
+  CrossValidationControl control;
+  control.callback = [&](const CrossValidationProgress& progress) {
+    const double left = watch.Seconds() * (1 - progress.fraction) / progress.fraction;
+    bar.Show(BarText(progress.fraction) + "  " + std::to_string(progress.folds_done) + " of " +
+             std::to_string(splits.size()) + " folds done  " + TimeText(left) + " left");
+    return Interrupts::Caught() == 0;
+  };
+  return CrossValidate(dataset, recipe, splits, control);
+}
+
 int RunCv(const CLI::App& app, CvOptions* options) {
   const Recipe recipe = FinishRecipe(app, &options->recipe);
   options->data.task = TaskFor(options->data.task, recipe);
@@ -175,7 +193,14 @@ int RunCv(const CLI::App& app, CvOptions* options) {
   const CvData data = ReadCvData(*options, recipe.threads);
   const Dataset& dataset = data.dataset;
   const std::vector<Split> splits = MakeSplits(*options, recipe.seed, data);
-  const CrossValidation result = CrossValidate(dataset, recipe, splits);
+  const CrossValidation result = Validate(dataset, recipe, splits);
+  if (result.interrupted) {
+    Complain(
+        "interrupted before all folds were done: there are no scores" +
+        std::string(options->output.empty() ? "" : ", and " + options->output + " is not written") +
+        "; the same command begins anew");
+    return 128 + Interrupts::Caught();
+  }
   if (!options->output.empty()) SaveOutOfFold(options->output, dataset, result);
   WriteOut(Report(*options, dataset, result));
   return kGood;

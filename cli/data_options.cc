@@ -195,6 +195,29 @@ RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int
       rows_((RequireNames(table_, schema, options), table_), schema,
             ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {}
 
+void RowsForModel::ForEachPiece(
+    Index most_rows, const PredictOptions& options,
+    const std::function<void(const Dataset& rows, const PredictOptions& options)>& visit) const {
+  // Of many samples fewer rows, so that they stay within 64 MB for each network and target.
+  constexpr Index kMostSamples = Index{1} << 22;
+  const Index step =
+      std::min(most_rows, std::max<Index>(kMostSamples / std::max<Index>(options.samples, 1), 1));
+  PredictOptions here = options;
+  do {
+    const Index count = std::min(step, rows_.rows() - here.first_row);
+    visit(rows_.Read(here.first_row, count), here);
+    here.first_row += count;
+  } while (here.first_row < rows_.rows());
+}
+
+void AddChunk(CLI::App* app, Index* rows) {
+  app->add_option("--chunk", *rows,
+                  "Rows predicted at a time, which bounds the memory; changes no result")
+      ->check(InRange(1, 100'000'000))
+      ->type_name("ROWS")
+      ->capture_default_str();
+}
+
 void TellNotes(const std::vector<Note>& notes) {
   for (const Note& note : notes) Complain("note: " + note.text);
 }

@@ -4,11 +4,13 @@
 #define FATHOM_CLI_DATA_OPTIONS_H_
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "fathom/data/dataset.h"
+#include "fathom/inference/predict.h"
 
 namespace fathom::cli {
 
@@ -49,11 +51,19 @@ class RowsForModel {
   RowsForModel(const DataOptions& options, const Schema& schema, int threads);
   const Table& table() const { return table_; }
   const InputRows& rows() const { return rows_; }
+  // Calls visit for one piece of the table after the other, so that memory beside it does not grow
+  // with it, with options that know the piece's place; once, with no rows, if there are none.
+  void ForEachPiece(
+      Index most_rows, const PredictOptions& options,
+      const std::function<void(const Dataset& rows, const PredictOptions& options)>& visit) const;
 
  private:
   Table table_;
   InputRows rows_;  // refers to the table
 };
+
+// --chunk: the most rows of a piece.
+void AddChunk(CLI::App* app, Index* rows);
 
 // One line on standard error for each.
 void TellNotes(const std::vector<Note>& notes);

@@ -7,6 +7,7 @@
 #include "cli/data_options.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
+#include "fathom/base/threads.h"
 #include "fathom/data/text.h"
 #include "fathom/evaluate/metrics.h"
 
@@ -27,6 +28,7 @@ struct EvaluateOptions {
   DataOptions data;
   PredictOptions predict;
   int threads = 0;
+  Index chunk = 4096;
   bool json = false;
 };
 
@@ -61,25 +63,45 @@ void RequireKnownClasses(const std::vector<Note>& notes) {
   }
 }
 
-void WriteClassScores(const EvaluateOptions& options, const ModelPredictor& predictor,
-                      const Dataset& rows) {
-  const std::vector<std::string>& classes = predictor.model().schema.classes;
-  const ClassScores scores =
-      EvaluateClasses(predictor.ClassProbabilities(rows.inputs, options.predict), rows.targets);
-  if (options.json) {
-    nlohmann::ordered_json json = JsonScores(scores, rows.notes);
-    json.update(ConfusionJson(classes, scores));
-    WriteOut(json.dump(2) + "\n");
-  } else {
-    WriteOut(HumanScores(scores) + "\n" + ConfusionTable(classes, scores));
-  }
+void RequireRows(Index rows, const Model& model, const Table& table) {
+  if (rows > 0) return;
+  ThrowError(table.source, ": no row has a value in ", QuotedList(model.target_names),
+             "; give rows whose targets are known");
 }
 
-bool HasCompleteRow(const Matrix& targets) {
-  for (Index n = 0; n < targets.rows(); ++n) {
-    if (!targets.row(n).hasNaN()) return true;
-  }
-  return false;
+ClassScores ScoreClasses(const EvaluateOptions& options, const ModelPredictor& predictor,
+                         const RowsForModel& test) {
+  ClassScoreSums sums;
+  test.ForEachPiece(options.chunk, options.predict,
+                    [&](const Dataset& rows, const PredictOptions& predict) {
+                      const Matrix p = predictor.ClassProbabilities(rows.inputs, predict);
+                      if (!p.allFinite()) ThrowNotFinite(rows.source);
+                      sums.Add(p, rows.targets);
+                    });
+  RequireRows(sums.rows(), predictor.model(), test.table());
+  return sums.Means();
+}
+
+Scores ScoreNumbers(const EvaluateOptions& options, const ModelPredictor& predictor,
+                    const RowsForModel& test) {
+  const ThreadPool pool(options.threads);
+  ScoreSums sums;
+  test.ForEachPiece(options.chunk, options.predict,
+                    [&](const Dataset& rows, const PredictOptions& predict) {
+                      const Prediction y = predictor.Predict(rows.inputs, predict);
+                      RequireFinite(y, rows.source);
+                      sums.Add(y, rows.targets, pool);
+                    });
+  RequireRows(sums.rows(), predictor.model(), test.table());
+  return sums.Means();
+}
+
+std::string ClassReport(const std::vector<std::string>& classes, const ClassScores& scores,
+                        const std::vector<Note>& notes, bool json) {
+  if (!json) return HumanScores(scores) + "\n" + ConfusionTable(classes, scores);
+  nlohmann::ordered_json report = JsonScores(scores, notes);
+  report.update(ConfusionJson(classes, scores));
+  return report.dump(2) + "\n";
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
@@ -93,21 +115,18 @@ int RunEvaluate(const EvaluateOptions& options) {
                  ", to which predictions could be compared; 'fathom predict' needs none");
     }
   }
-  const Dataset rows = test.rows().Read();
-  RequireKnownClasses(rows.notes);
-  if (!HasCompleteRow(rows.targets)) {
-    ThrowError(table.source, ": no row has a value in ", QuotedList(model.target_names),
-               "; give rows whose targets are known");
+  const std::vector<Note>& notes = test.rows().notes();
+  const std::vector<std::string>& classes = model.schema.classes;
+  RequireKnownClasses(notes);
+  std::string report;
+  if (classes.empty()) {
+    const Scores scores = ScoreNumbers(options, predictor, test);
+    report = options.json ? JsonScores(scores, notes).dump(2) + "\n" : HumanScores(scores);
+  } else {
+    report = ClassReport(classes, ScoreClasses(options, predictor, test), notes, options.json);
   }
-  TellNotes(rows.notes);
-  if (!model.schema.classes.empty()) {
-    WriteClassScores(options, predictor, rows);
-    return kGood;
-  }
-  const Prediction prediction = predictor.Predict(rows.inputs, options.predict);
-  RequireFinite(prediction, table.source);
-  const Scores scores = Evaluate(prediction, rows.targets);
-  WriteOut(options.json ? JsonScores(scores, rows.notes).dump(2) + "\n" : HumanScores(scores));
+  TellNotes(notes);
+  WriteOut(report);
   return kGood;
 }
 
@@ -128,6 +147,7 @@ Command AddEvaluate(CLI::App* program) {
   AddReadingOptions(app, &options->data);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
+  AddChunk(app, &options->chunk);
   app->add_flag("--json", options->json, "Print the scores as one JSON object");
   return {app, [options] { return RunEvaluate(*options); }};
 }

@@ -256,16 +256,12 @@ int RunPredict(const PredictCommandOptions& options) {
   } else {
     pieces = std::make_unique<CsvPieces>(&output);
   }
-  PredictOptions predict = options.predict;
-  const bool classes = !model.schema.classes.empty() && !predict.latent;
-  do {
-    // A piece of the table at a time, so that memory beside the table does not grow with it.
-    const Index count = std::min(options.chunk, test.rows().rows() - predict.first_row);
-    const Dataset rows = test.rows().Read(predict.first_row, count);
-    pieces->Write(classes ? PredictClasses(predictor, rows, predict)
-                          : PredictNumbers(predictor, rows, predict, quantiles));
-    predict.first_row += count;
-  } while (predict.first_row < test.rows().rows());
+  const bool classes = !model.schema.classes.empty() && !options.predict.latent;
+  test.ForEachPiece(options.chunk, options.predict,
+                    [&](const Dataset& rows, const PredictOptions& predict) {
+                      pieces->Write(classes ? PredictClasses(predictor, rows, predict)
+                                            : PredictNumbers(predictor, rows, predict, quantiles));
+                    });
   pieces->Finish();
   output.Commit();
   return kGood;
@@ -298,11 +294,7 @@ Command AddPredict(CLI::App* program) {
   AddReadingOptions(app, &options->data);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
-  app->add_option("--chunk", options->chunk,
-                  "Rows predicted at a time, which bounds the memory; changes no result")
-      ->check(InRange(1, 100'000'000))
-      ->type_name("ROWS")
-      ->capture_default_str();
+  AddChunk(app, &options->chunk);
   return {app, [options] { return RunPredict(*options); }};
 }
 

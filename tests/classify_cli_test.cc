@@ -58,6 +58,8 @@ TEST_F(ClassifyTest, TextsAreClassesWithCommasAndQuotesInThem) {
   EXPECT_GT(scores["mean_log_likelihood"], -0.6);
   EXPECT_EQ(scores["classes"], nlohmann::json({"a \"ring\"", "in, deep", "out"}));
   EXPECT_EQ(scores["confusion"].size(), 3U);
+  EXPECT_EQ(nlohmann::json::parse(Good({"evaluate", model_, test, "--json", "--chunk", "7"})),
+            scores);
   EXPECT_NE(Good({"evaluate", model_, test}).find("true \\ predicted"), std::string::npos);
 
   const std::string csv = Good({"predict", model_, test});

@@ -102,6 +102,19 @@ TEST_F(Cli, PredictionsComeInAnyShapeTheSame) {
   }
 }
 
+TEST_F(Cli, ScoresAreTheSameForAnyChunk) {
+  Good(FitArguments(train_, model_));
+  folder_.Write("test.csv", Csv(30, 2) + "1,2,3,4,\n" + "1,2,3,4,5\n");
+  for (const char* samples : {"0", "300"}) {
+    const Arguments evaluate = {"evaluate", model_, test_, "--json", "--samples", samples};
+    const std::string expected = Good(evaluate);
+    EXPECT_EQ(nlohmann::json::parse(expected)["rows"], 31);
+    EXPECT_EQ(Good(Join(evaluate, {"--chunk", "1"})), expected);
+    EXPECT_EQ(Good(Join(evaluate, {"--chunk", "7", "--threads", "1"})), expected);
+  }
+  Bad({"evaluate", model_, test_, "--chunk", "0"}, "--chunk");
+}
+
 TEST_F(Cli, PredictionsAsJsonAreThoseOfTheTable) {
   Good(FitArguments(train_, model_));
   folder_.Write("test.csv", Csv(30, 2) + "1,2,,4,\n");  // no target: no density
@@ -203,7 +216,9 @@ TEST_F(Cli, OddTablesWork) {
 
   // A target that is always the same.
   folder_.Write("flat.csv", "x,y\n1,2\n2,2\n3,2\n");
-  Good(FitArguments(File("flat.csv"), model_));
+  const Outcome flat = Run(FitArguments(File("flat.csv"), model_));
+  EXPECT_EQ(flat.code, 0);
+  EXPECT_NE(flat.err.find("flat.csv: target 'y': the same value in all rows"), std::string::npos);
   EXPECT_EQ(CountLines(Good({"predict", model_, File("flat.csv")})), 4U);
 }
 

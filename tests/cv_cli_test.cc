@@ -1,5 +1,10 @@
 // 'fathom cv', run as a user would.
+#include <poll.h>
+#include <stdlib.h>
+
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fathom/data/read_table.h"
@@ -84,6 +89,56 @@ TEST_F(Cv, GroupsStayTogetherAndGivenFoldsAreTaken) {
   Bad({"cv", train_, "--target", "y", "--group", "site", "--folds", "8"}, "groups (7)");
   Bad({"cv", train_, "--target", "y", "--group", "nothing"}, "'nothing'");
   Bad({"cv", train_, "--target", "y", "--fold-column", "site", "--folds", "3"}, "--fold");
+}
+
+// Whether the process has a handler of its own for the signal.
+bool Catches(pid_t process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigCgt:"))
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
+TEST_F(Cv, CtrlCEndsItSoonAndSaysThatThereAreNoScores) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int printed = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const pid_t child = Start({"cv", train_, "--target", "y", "--steps", "100000000", "--patience",
+                               "0", "-o", File("out.csv"), "--json"},
+                              {.out = printed, .err = printed});
+    ::close(printed);
+    while (!Catches(child, signal)) ::poll(nullptr, 0, 1);
+    ::kill(child, signal);
+    EXPECT_EQ(ExitCode(child), 128 + signal);
+    const std::string text = TestFolder::Read(File("printed"));
+    EXPECT_EQ(CountLines(text), 1U) << text;
+    EXPECT_NE(text.find("interrupted before all folds were done"), std::string::npos) << text;
+    EXPECT_NE(text.find("out.csv is not written"), std::string::npos) << text;
+    EXPECT_FALSE(std::filesystem::exists(File("out.csv")));
+  }
+}
+
+TEST_F(Cv, ProgressIsShownOnATerminal) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(::grantpt(master), 0);
+  ASSERT_EQ(::unlockpt(master), 0);
+  const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const pid_t child = Start({"cv", train_, "--target", "y", "--steps", "20", "--inducing", "8"},
+                            {.out = out, .err = terminal});
+  ::close(terminal);
+  ::close(out);
+  std::string shown;
+  char buffer[1000];
+  // Ends when the program does, which has the terminal's only other end.
+  for (ssize_t n = 0; (n = ::read(master, buffer, sizeof(buffer))) > 0;)
+    shown.append(buffer, static_cast<std::size_t>(n));
+  ::close(master);
+  EXPECT_EQ(ExitCode(child), 0);
+  EXPECT_NE(shown.find("0 of 5 folds done"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.ends_with("\r\033[K")) << "the line is gone at the end: " << shown;
+  EXPECT_TRUE(TestFolder::Read(File("printed")).starts_with("rmse "));
 }
 
 TEST_F(Cv, BadOptions) {

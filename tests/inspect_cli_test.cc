@@ -230,6 +230,13 @@ TEST_F(Manual, ShellsAcceptTheCompletions) {
   EXPECT_EQ(complete("fathom fit --ste", 2), "--steps\n");
   EXPECT_EQ(complete("fathom fit --quality b", 3), "best\n");
   EXPECT_EQ(complete("fathom export --format \"\"", 3), "json c\n");
+  EXPECT_EQ(complete("fathom completion \"\"", 2), "bash zsh fish\n");
+  EXPECT_EQ(complete("fathom completion z", 2), "zsh\n");
+  EXPECT_EQ(complete("fathom completion --config " + File("tr"), 3), File("train.csv") + "\n");
+  EXPECT_NE(Good({"completion", "zsh"}).find("':SHELL:(bash zsh fish)' ;;"), std::string::npos);
+  EXPECT_NE(Good({"completion", "fish"})
+                .find("'__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -99,7 +99,18 @@ inline KernelParameters KernelOf(const Json& json, Index input_dim) {
   return out;
 }
 
-// Kinds with a file of their own.
+inline void CompareCovariances(const std::string& what, const std::vector<Matrix>& actual,
+                               const Json& expected, Comparison* compare) {
+  compare->Expect(what + " rows", static_cast<double>(actual.size()), expected.size());
+  for (std::size_t n = 0; n < actual.size(); ++n)
+    compare->Expect(what, actual[n], ToMatrix(expected[n]));
+}
+
+// The checks of the kinds.
+void CheckPsi(const Json& test, Comparison* compare);
+void CheckLayer(const Json& test, Comparison* compare);
+void CheckEnergy(const Json& test, Comparison* compare);
+void CheckVariational(const Json& test, Comparison* compare);
 void CheckEpStep(const Json& test, Comparison* compare);
 void CheckFitc(const Json& test, Comparison* compare);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/base/quadrature.h"
 
 namespace fathom {
 namespace {
@@ -30,6 +31,64 @@ double MeanAbsolute(double mean, double var) {
   const double z = mean / sd;
   return mean * std::erf(z / std::numbers::sqrt2) +
          sd * std::sqrt(2 / std::numbers::pi) * std::exp(-0.5 * z * z);
+}
+
+// A mixture of Gaussians for one output of one row.
+struct MixtureCell {
+  const Vector& weights;
+  Vector mean, var;  // [S]
+};
+
+// E|X - y| - 1/2 E|X - X'|, X and X' independent draws of the mixture: S^2/2 pairs.
+double CrpsByPairs(const MixtureCell& x, double y) {
+  double to_target = 0, spread = 0;
+  for (Index s = 0; s < x.mean.size(); ++s) {
+    to_target += x.weights[s] * MeanAbsolute(y - x.mean[s], x.var[s]);
+    double to_others = 0.5 * x.weights[s] * MeanAbsolute(0, 2 * x.var[s]);
+    for (Index t = 0; t < s; ++t)
+      to_others += x.weights[t] * MeanAbsolute(x.mean[s] - x.mean[t], x.var[s] + x.var[t]);
+    spread += 2 * x.weights[s] * to_others;
+  }
+  return to_target - 0.5 * spread;
+}
+
+// The integral of (F(t) - 1[t >= y])^2 over panels on which F is smooth, with S cdfs at each node.
+// False where that is not cheaper than CrpsByPairs, or a component is a point mass.
+bool CrpsByPanels(const MixtureCell& x, double y, double* crps) {
+  // Further out a component's cdf is 0 or 1 to 1e-12. With panels of up to 5 of its standard
+  // deviations the errors were 1e-13.
+  constexpr double kReach = 7;
+  constexpr double kStep = 5;
+  // A panel costs as much as the pairs of 3 (narrow) to 20 (wide) components, measured. 1000
+  // components that are as wide as their scatter take a quarter of the time of their pairs.
+  constexpr Index kComponentsPerPanel = 12;
+  const Vector sd = x.var.cwiseSqrt();
+  const double lo = (x.mean - kReach * sd).minCoeff();
+  const double hi = (x.mean + kReach * sd).maxCoeff();
+  if (!(sd.minCoeff() > 0) || !std::isfinite(hi - lo)) return false;
+  std::vector<Zone> zones(static_cast<std::size_t>(sd.size()));
+  for (Index s = 0; s < sd.size(); ++s)
+    zones[s] = {x.mean[s] - kReach * sd[s], x.mean[s] + kReach * sd[s], kStep * sd[s]};
+  Index panels = 0;
+  for (double end = lo; end < hi; end = PanelEnd(end, hi, zones)) {
+    if (kComponentsPerPanel * ++panels > sd.size()) return false;
+  }
+
+  double sum = std::max({0.0, lo - y, y - hi});  // out there F is 0 or 1
+  const auto add = [&](bool upper) {
+    return [&, sign = upper ? -1 : 1](double t, double weight) {
+      double tail = 0;
+      for (Index s = 0; s < sd.size(); ++s) {
+        const double z = sign * (t - x.mean[s]) / sd[s];
+        if (z > -kReach) tail += x.weights[s] * (z < kReach ? NormalCdf(z) : 1);
+      }
+      sum += weight * tail * tail;
+    };
+  };
+  ForEachNode(lo, std::min(y, hi), zones, add(false));
+  ForEachNode(std::max(y, lo), hi, zones, add(true));
+  *crps = sum;
+  return true;
 }
 
 // log of the sum of exponentials of at least one term; -inf if every term is.
@@ -164,18 +223,14 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
 
 double Prediction::Crps(Index n, Index d, double y) const {
   if (observed()) return ObservedTail(n, d).Crps(y);
-  // E|X - y| - 1/2 E|X - X'|, X and X' independent draws of the mixture.
-  double to_target = 0, spread = 0;
+  MixtureCell x{weights, Vector(size()), Vector(size())};
   for (Index s = 0; s < size(); ++s) {
-    const double mean = components[s].mean(n, d), var = components[s].var(n, d);
-    to_target += weights[s] * MeanAbsolute(y - mean, var);
-    spread += weights[s] * weights[s] * MeanAbsolute(0, 2 * var);
-    for (Index t = 0; t < s; ++t) {
-      spread += 2 * weights[s] * weights[t] *
-                MeanAbsolute(mean - components[t].mean(n, d), var + components[t].var(n, d));
-    }
+    x.mean[s] = components[s].mean(n, d);
+    x.var[s] = components[s].var(n, d);
   }
-  return to_target - 0.5 * spread;
+  double crps = 0;
+  if (CrpsByPanels(x, y, &crps)) return crps;
+  return CrpsByPairs(x, y);
 }
 
 double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const {

@@ -39,8 +39,9 @@ struct Prediction {
   // at which the cdf reaches the probability.
   double Cdf(Index n, Index d, double y) const;
   double Quantile(Index n, Index d, double probability) const;
-  // Continuous ranked probability score, in closed form (Grimit et al. 2006 for mixtures), O(S^2);
-  // of observations by quadrature, to about 1e-8.
+  // Continuous ranked probability score, of a mixture in closed form (Grimit et al. 2006), O(S^2),
+  // or, where that is cheaper, by quadrature to 1e-12 of its spread, O(S); of observations by
+  // quadrature to about 1e-8.
   double Crps(Index n, Index d, double y) const;
   // Joint log density of a whole row y [D], never the mean of logs:
   //   log sum_s w_s prod_d N(y_d; m_sd, v_sd),

@@ -114,6 +114,35 @@ TEST(Prediction, CrpsIsTheIntegralOfTheSquaredCdfError) {
   }
 }
 
+// Many components, where the closed form E|X - y| - 1/2 E|X - X'| gives way to quadrature.
+TEST(Prediction, CrpsOfManyComponentsIsThatOfTheirPairs) {
+  const auto mean_absolute = [](double mean, double var) {
+    return mean * std::erf(mean / std::sqrt(2 * var)) +
+           std::sqrt(2 * var / std::numbers::pi) * std::exp(-0.5 * mean * mean / var);
+  };
+  RandomStream stream(12);
+  for (const double width : {2.0, 0.3, 0.05}) {
+    constexpr Index kComponents = 600;
+    std::vector<Component> parts;
+    for (Index s = 0; s < kComponents; ++s) {
+      const double sd = width * (0.2 + stream.Uniform());
+      parts.push_back({1.0 / kComponents, 1e3 + stream.Normal() + (s % 7 == 0 ? 20 : 0), sd});
+    }
+    const Prediction p = Mixture(parts);
+    double spread = 0;
+    for (const Component& a : parts) {
+      for (const Component& b : parts)
+        spread += a.weight * b.weight * mean_absolute(a.mean - b.mean, a.sd * a.sd + b.sd * b.sd);
+    }
+    for (const double y : {-50.0, 999.0, 1000.5, 1021.0, 4e3}) {
+      double to_target = 0;
+      for (const Component& a : parts)
+        to_target += a.weight * mean_absolute(a.mean - y, a.sd * a.sd);
+      EXPECT_NEAR(p.Crps(0, 0, y), to_target - 0.5 * spread, 1e-11) << width << " " << y;
+    }
+  }
+}
+
 TEST(Prediction, QuantileInvertsTheMixtureCdf) {
   const Prediction p = Mixture(kThree);
   double previous = -kInfinity;

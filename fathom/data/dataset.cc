@@ -42,6 +42,20 @@ Vector ReadWeights(const Table& table, const Schema& schema) {
   return weights;
 }
 
+void NoteConstantTargets(Dataset* dataset) {
+  std::vector<std::string> constant;
+  for (Index t = 0; t < dataset->targets.cols(); ++t) {
+    const auto target = dataset->targets.col(t);
+    if ((target.array() == target[0]).all()) constant.push_back(dataset->target_names[t]);
+  }
+  if (constant.empty()) return;
+  dataset->notes.push_back(
+      {"constant_targets", static_cast<Index>(constant.size()),
+       dataset->source + ": target " + QuotedList(constant) +
+           ": the same value in all rows, which says nothing of how others will differ from it; "
+           "the predicted spread is a guess"});
+}
+
 }  // namespace
 
 InputRows::InputRows(const Table& table, const Schema& schema, const InputStd& std)
@@ -286,6 +300,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   };
   note("rows_without_target", without_target, "without a target");
   note("rows_of_weight_zero", weightless, "of weight 0");
+  if (schema.classes.empty()) NoteConstantTargets(&dataset);
   return dataset;
 }
 

@@ -21,6 +21,7 @@ struct Scaler {
   // whiten.h.
   Matrix directions = {};
 
+  bool Varies(Index column) const { return missing_var[column] > 0; }
   // Of what StandardizeInputs gives.
   Index outputs() const { return directions.size() == 0 ? mean.size() : directions.cols(); }
 };

@@ -1,23 +1,11 @@
 #include "fathom/evaluate/class_metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "fathom/base/error.h"
 
 namespace fathom {
-
-namespace {
-
-constexpr int kBins = 10;
-
-// Rows whose predicted class has about the same probability.
-struct Bin {
-  double probability = 0, right = 0;  // sums over rows
-};
-
-}  // namespace
 
 std::vector<Index> PredictedClasses(const Matrix& probability) {
   std::vector<Index> predicted(static_cast<std::size_t>(probability.rows()));
@@ -25,16 +13,15 @@ std::vector<Index> PredictedClasses(const Matrix& probability) {
   return predicted;
 }
 
-ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels) {
+void ClassScoreSums::Add(const Matrix& probability, const Matrix& labels) {
   const Index classes = probability.cols();
   if (labels.rows() != probability.rows() || labels.cols() != 1) {
     ThrowError("labels must be ", probability.rows(), " x 1 like the probabilities, not ",
                labels.rows(), " x ", labels.cols());
   }
+  if (sums_.confusion.size() == 0) sums_.confusion.setZero(classes, classes);
   const std::vector<Index> predicted = PredictedClasses(probability);
-  std::array<Bin, kBins> bins;
-  ClassScores scores;
-  scores.confusion.setZero(classes, classes);
+  constexpr auto kBins = static_cast<int>(std::tuple_size_v<decltype(bins_)>);
   for (Index n = 0; n < labels.rows(); ++n) {
     const double label = labels(n, 0);
     if (std::isnan(label)) continue;
@@ -43,25 +30,35 @@ ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels) {
     const auto truth = static_cast<Index>(label);
     const bool right = predicted[n] == truth;
     const double confidence = probability(n, predicted[n]);
-    ++scores.rows;
-    ++scores.confusion(truth, predicted[n]);
-    scores.mean_log_likelihood += std::log(probability(n, truth));
-    scores.accuracy += right;
+    ++sums_.rows;
+    ++sums_.confusion(truth, predicted[n]);
+    sums_.mean_log_likelihood += std::log(probability(n, truth));
+    sums_.accuracy += right;
     // |p - e|^2 with e the unit vector of the true class.
-    scores.brier += probability.row(n).squaredNorm() - 2 * probability(n, truth) + 1;
-    Bin& bin = bins[std::clamp(static_cast<int>(kBins * confidence), 0, kBins - 1)];
+    sums_.brier += probability.row(n).squaredNorm() - 2 * probability(n, truth) + 1;
+    Bin& bin = bins_[std::clamp(static_cast<int>(kBins * confidence), 0, kBins - 1)];
     bin.probability += confidence;
     bin.right += right;
   }
-  if (scores.rows == 0)
+}
+
+ClassScores ClassScoreSums::Means() const {
+  if (sums_.rows == 0)
     ThrowError("there is no row with a target to score; give rows whose classes are known");
-  const auto rows = static_cast<double>(scores.rows);
+  const auto rows = static_cast<double>(sums_.rows);
+  ClassScores scores = sums_;
   scores.mean_log_likelihood /= rows;
   scores.accuracy /= rows;
   scores.brier /= rows;
-  for (const Bin& bin : bins)
+  for (const Bin& bin : bins_)
     scores.calibration_error += std::abs(bin.right - bin.probability) / rows;
   return scores;
+}
+
+ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels) {
+  ClassScoreSums sums;
+  sums.Add(probability, labels);
+  return sums.Means();
 }
 
 }  // namespace fathom

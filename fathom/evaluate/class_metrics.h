@@ -2,6 +2,7 @@
 #ifndef FATHOM_EVALUATE_CLASS_METRICS_H_
 #define FATHOM_EVALUATE_CLASS_METRICS_H_
 
+#include <array>
 #include <vector>
 
 #include "fathom/base/types.h"
@@ -26,6 +27,23 @@ struct ClassScores {
 // (NaN) are left out. Throws Error if the shapes differ, a label is none of the classes, or no row
 // is left.
 ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels);
+
+// The same of rows that come in pieces; the same bits for any.
+class ClassScoreSums {
+ public:
+  void Add(const Matrix& probability, const Matrix& labels);
+  Index rows() const { return sums_.rows; }  // whose class is known, so far
+  ClassScores Means() const;
+
+ private:
+  // Rows whose predicted class has about the same probability.
+  struct Bin {
+    double probability = 0, right = 0;  // sums over rows
+  };
+
+  ClassScores sums_;
+  std::array<Bin, 10> bins_;
+};
 
 // [N]: the class with the largest probability.
 std::vector<Index> PredictedClasses(const Matrix& probability);

@@ -33,6 +33,19 @@ TEST(ClassMetrics, ValuesByHand) {
   EXPECT_EQ(scores.confusion.sum(), 4);
 }
 
+TEST(ClassMetrics, PiecesChangeNoBit) {
+  const Vector labels{{0, 1, 2, 2}};
+  const ClassScores whole = EvaluateClasses(kProbability, labels);
+  ClassScoreSums sums;
+  for (const auto& [begin, count] : {std::pair<Index, Index>{0, 1}, {1, 0}, {1, 3}})
+    sums.Add(kProbability.middleRows(begin, count), labels.segment(begin, count));
+  const ClassScores scores = sums.Means();
+  EXPECT_EQ(scores.mean_log_likelihood, whole.mean_log_likelihood);
+  EXPECT_EQ(scores.brier, whole.brier);
+  EXPECT_EQ(scores.calibration_error, whole.calibration_error);
+  EXPECT_EQ(scores.confusion, whole.confusion);
+}
+
 TEST(ClassMetrics, CertainAndRightIsPerfectCertainAndWrongIsInfinitelyBad) {
   const Matrix certain = (Matrix(2, 2) << 1, 0, 0, 1).finished();
   const ClassScores right = EvaluateClasses(certain, Vector{{0, 1}});

@@ -1,7 +1,6 @@
 #include "fathom/evaluate/metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -34,6 +33,13 @@ double IntervalScore(double low, double high, double y, double alpha) {
   return high - low + 2 / alpha * (std::max(low - y, 0.0) + std::max(y - high, 0.0));
 }
 
+// What is dear to compute of a cell.
+struct CellScores {
+  double crps = 0, interval_score_95 = 0;
+  // Probability of the smallest central interval that holds the target.
+  double central = 0;
+};
+
 }  // namespace
 
 Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& y) {
@@ -47,50 +53,65 @@ Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& 
   return u;
 }
 
-Scores Evaluate(const Prediction& prediction, const Matrix& y) {
+void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool) {
   RequireSameShape(prediction, y);
   const Matrix mean = prediction.Mean();
   const Matrix variance = prediction.Variance();
-  constexpr int kLevels = 19;  // p = 0.05, 0.10, ..., 0.95
-  std::array<double, kLevels> covered{};
-  Scores scores;
+  std::vector<double> log_density(static_cast<std::size_t>(y.rows()));
+  std::vector<CellScores> cells(static_cast<std::size_t>(y.size()));
+  pool.Run(y.rows(), [&](Index n) {
+    if (y.row(n).hasNaN()) return;
+    log_density[n] = prediction.LogDensity(n, y.row(n));
+    for (Index d = 0; d < y.cols(); ++d) {
+      cells[n * y.cols() + d] = {
+          .crps = prediction.Crps(n, d, y(n, d)),
+          .interval_score_95 = IntervalScore(prediction.Quantile(n, d, 0.025),
+                                             prediction.Quantile(n, d, 0.975), y(n, d), 0.05),
+          .central = std::abs(2 * Pit(prediction, n, d, y(n, d)) - 1)};
+    }
+  });
   for (Index n = 0; n < y.rows(); ++n) {
     if (y.row(n).hasNaN()) continue;
-    ++scores.rows;
-    scores.mean_log_likelihood += prediction.LogDensity(n, y.row(n));
+    ++sums_.rows;
+    sums_.mean_log_likelihood += log_density[n];
     for (Index d = 0; d < y.cols(); ++d) {
-      const double target = y(n, d);
-      scores.rmse += (target - mean(n, d)) * (target - mean(n, d));
-      scores.mae += std::abs(target - mean(n, d));
-      scores.crps += prediction.Crps(n, d, target);
-      scores.sharpness += std::sqrt(variance(n, d));
-      scores.interval_score_95 += IntervalScore(prediction.Quantile(n, d, 0.025),
-                                                prediction.Quantile(n, d, 0.975), target, 0.05);
-      // The smallest central interval that holds the target has this probability.
-      const double central = std::abs(2 * Pit(prediction, n, d, target) - 1);
-      scores.coverage_50 += central <= 0.5;
-      scores.coverage_90 += central <= 0.9;
-      scores.coverage_95 += central <= 0.95;
-      for (int level = 0; level < kLevels; ++level) covered[level] += central <= 0.05 * (level + 1);
+      const CellScores& cell = cells[n * y.cols() + d];
+      const double error = y(n, d) - mean(n, d);
+      ++cells_;
+      sums_.rmse += error * error;
+      sums_.mae += std::abs(error);
+      sums_.crps += cell.crps;
+      sums_.sharpness += std::sqrt(variance(n, d));
+      sums_.interval_score_95 += cell.interval_score_95;
+      sums_.coverage_50 += cell.central <= 0.5;
+      sums_.coverage_90 += cell.central <= 0.9;
+      sums_.coverage_95 += cell.central <= 0.95;
+      for (int level = 0; level < kLevels; ++level)
+        covered_[level] += cell.central <= 0.05 * (level + 1);
     }
   }
-  if (scores.rows == 0 || y.cols() == 0) {
-    ThrowError("there is no row with a target to score; give rows whose targets are known");
-  }
+}
 
-  const auto rows = static_cast<double>(scores.rows);
-  const double cells = rows * static_cast<double>(y.cols());
-  scores.rmse = std::sqrt(scores.rmse / cells);
-  scores.mean_log_likelihood /= rows;
+Scores ScoreSums::Means() const {
+  if (cells_ == 0)
+    ThrowError("there is no row with a target to score; give rows whose targets are known");
+  Scores scores = sums_;
+  scores.rmse = std::sqrt(scores.rmse / cells_);
+  scores.mean_log_likelihood /= static_cast<double>(scores.rows);
   for (double* const score :
        {&scores.mae, &scores.crps, &scores.sharpness, &scores.interval_score_95,
         &scores.coverage_50, &scores.coverage_90, &scores.coverage_95}) {
-    *score /= cells;
+    *score /= cells_;
   }
-  for (int level = 0; level < kLevels; ++level) {
-    scores.calibration_error += std::abs(0.05 * (level + 1) - covered[level] / cells) / kLevels;
-  }
+  for (int level = 0; level < kLevels; ++level)
+    scores.calibration_error += std::abs(0.05 * (level + 1) - covered_[level] / cells_) / kLevels;
   return scores;
+}
+
+Scores Evaluate(const Prediction& prediction, const Matrix& y) {
+  ScoreSums sums;
+  sums.Add(prediction, y, ThreadPool(1));
+  return sums.Means();
 }
 
 }  // namespace fathom

@@ -2,7 +2,10 @@
 #ifndef FATHOM_EVALUATE_METRICS_H_
 #define FATHOM_EVALUATE_METRICS_H_
 
+#include <array>
+
 #include "fathom/base/prediction.h"
+#include "fathom/base/threads.h"
 #include "fathom/base/types.h"
 
 namespace fathom {
@@ -30,6 +33,23 @@ struct Scores {
 // Rows of y [N, D] with a missing (NaN) target are left out. Throws Error if the shapes differ or
 // no row is left.
 Scores Evaluate(const Prediction& prediction, const Matrix& y);
+
+// The same of rows that come in pieces, so that memory need not grow with them; the same bits for
+// any pieces and any number of threads.
+class ScoreSums {
+ public:
+  // Throws Error if the shapes differ.
+  void Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool);
+  Index rows() const { return sums_.rows; }  // with a target, so far
+  // Throws Error if there is no row.
+  Scores Means() const;
+
+ private:
+  static constexpr int kLevels = 19;  // p = 0.05, 0.10, ..., 0.95
+  Scores sums_;
+  double cells_ = 0;
+  std::array<double, kLevels> covered_{};
+};
 
 // u = F(y) [N, D]. Where F jumps (a component without variance) the middle of the jump, so that a
 // certain and right prediction counts as covered. NaN where y is.

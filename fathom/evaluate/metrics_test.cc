@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -104,6 +105,52 @@ TEST(Evaluate, DoesNotDependOnTheOrderOfRows) {
   EXPECT_NEAR(a.interval_score_95, b.interval_score_95, 1e-11);
   EXPECT_EQ(a.coverage_50, b.coverage_50);
   EXPECT_EQ(a.calibration_error, b.calibration_error);
+}
+
+// A mixture of many components, as samples of paths make it, two outputs, gaps in the targets.
+struct ManyRows {
+  Prediction prediction;
+  Matrix y;
+};
+
+ManyRows RandomRows(Index rows, Index components) {
+  RandomStream stream(8);
+  ManyRows many;
+  many.prediction.weights = Vector::Constant(components, 1 / static_cast<double>(components));
+  for (Index s = 0; s < components; ++s) {
+    many.prediction.components.emplace_back(
+        stream.NormalMatrix(rows, 2), Matrix(0.1 + stream.NormalMatrix(rows, 2).array().square()));
+  }
+  many.y = stream.NormalMatrix(rows, 2);
+  many.y(3, 1) = kNaN;
+  return many;
+}
+
+TEST(Evaluate, PiecesAndThreadsChangeNoBit) {
+  const ManyRows many = RandomRows(23, 200);
+  const Scores whole = Evaluate(many.prediction, many.y);
+  EXPECT_EQ(whole.rows, 22);
+  for (const int threads : {1, 3}) {
+    const ThreadPool pool(threads);
+    for (const Index piece : {1, 5, 22}) {
+      ScoreSums sums;
+      for (Index begin = 0; begin < many.y.rows(); begin += piece) {
+        const Index count = std::min(piece, many.y.rows() - begin);
+        Prediction part{.components = {}, .weights = many.prediction.weights};
+        for (const Moments& c : many.prediction.components)
+          part.components.emplace_back(Matrix(c.mean.middleRows(begin, count)),
+                                       Matrix(c.var.middleRows(begin, count)));
+        sums.Add(part, many.y.middleRows(begin, count), pool);
+      }
+      const Scores scores = sums.Means();
+      EXPECT_EQ(scores.rows, whole.rows);
+      for (const auto score :
+           {&Scores::rmse, &Scores::mae, &Scores::mean_log_likelihood, &Scores::crps,
+            &Scores::coverage_50, &Scores::coverage_90, &Scores::coverage_95,
+            &Scores::calibration_error, &Scores::sharpness, &Scores::interval_score_95})
+        EXPECT_EQ(scores.*score, whole.*score) << threads << " threads, pieces of " << piece;
+    }
+  }
 }
 
 TEST(Evaluate, CountsACertainAndRightPredictionAsCovered) {

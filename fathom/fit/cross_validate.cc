@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <span>
+#include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/threads.h"
@@ -54,59 +56,86 @@ void Summarize(Index classes, CrossValidation* result) {
   for (const ClassScores& fold : result->classes.folds) confusion += fold.confusion;
 }
 
-// Puts the held-out rows of each fold where they belong.
-void CollectNumbers(const std::vector<Split>& splits, const std::vector<Prediction>& predictions,
-                    const Dataset& dataset, Moments* all) {
-  *all = Moments(dataset.rows(), dataset.targets.cols());
-  all->mean.setConstant(std::numeric_limits<double>::quiet_NaN());
-  all->var = all->mean;
-  for (std::size_t fold = 0; fold < splits.size(); ++fold) {
-    const std::vector<Index>& rows = splits[fold].held_out;
-    all->mean(rows, Eigen::all) = predictions[fold].Mean();
-    all->var(rows, Eigen::all) = predictions[fold].Variance();
+// Brings together what the folds report from their threads.
+class FoldProgress {
+ public:
+  FoldProgress(std::size_t folds, const CrossValidationControl& control)
+      : fractions_(folds, 0.0), control_(control) {}
+
+  // Whether to go on.
+  bool Show(std::size_t fold, double fraction, bool done) {
+    const std::lock_guard lock(mutex_);
+    sum_ += fraction - std::exchange(fractions_[fold], fraction);
+    progress_.folds_done += done ? 1 : 0;
+    progress_.fraction = sum_ / static_cast<double>(fractions_.size());
+    if (!stopped_ && control_.callback) stopped_ = !control_.callback(progress_);
+    return !stopped_;
   }
-}
+  bool stopped() const {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<double> fractions_;
+  double sum_ = 0;
+  CrossValidationProgress progress_;
+  bool stopped_ = false;
+  const CrossValidationControl& control_;
+};
 
 }  // namespace
 
 CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
-                              const std::vector<Split>& splits, const PredictOptions& predict) {
+                              const std::vector<Split>& splits,
+                              const CrossValidationControl& control) {
   Require(splits.size() >= 2, "number of folds", "at least 2", splits.size());
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const auto classes = static_cast<Index>(dataset.schema.classes.size());
   CrossValidation result;
   result.fold_of_row.assign(static_cast<std::size_t>(dataset.rows()), -1);
   if (classes == 0) {
     result.numbers.folds.resize(splits.size());
+    result.out_of_fold = Moments(dataset.rows(), dataset.targets.cols());
+    result.out_of_fold.mean.setConstant(kNone);
+    result.out_of_fold.var.setConstant(kNone);
   } else {
     result.classes.folds.resize(splits.size());
-    result.probability.setConstant(dataset.rows(), classes,
-                                   std::numeric_limits<double>::quiet_NaN());
+    result.probability.setConstant(dataset.rows(), classes, kNone);
   }
-  std::vector<Prediction> predictions(splits.size());
   const ThreadPool pool(recipe.threads);
   Recipe inner = recipe;
   // Threads that no fold would use work inside the folds.
   inner.threads = std::max(1, pool.size() / static_cast<int>(splits.size()));
+  FoldProgress progress(splits.size(), control);
+  // Writes to the places of the fold and of its held-out rows alone.
   pool.Run(static_cast<Index>(splits.size()), [&](Index fold) {
     const auto number = static_cast<std::size_t>(fold);
     const Split& split = splits[number];
+    if (progress.stopped()) return;
+    const auto show = [&](const Progress& step, const MinimizeState&) {
+      return progress.Show(number, step.fraction, false);
+    };
+    const ModelPredictor model(Fit(Subset(dataset, split.train), inner, {.callback = show}),
+                               inner.threads);
+    if (progress.stopped()) return;
     const Dataset held_out = Subset(dataset, split.held_out);
-    const ModelPredictor model(Fit(Subset(dataset, split.train), inner), inner.threads);
     if (classes > 0) {
-      const Matrix probability = model.ClassProbabilities(held_out.inputs, predict);
+      const Matrix probability = model.ClassProbabilities(held_out.inputs);
       result.classes.folds[number] = EvaluateClasses(probability, held_out.targets);
-      result.probability(split.held_out, Eigen::all) = probability;  // rows of this fold alone
+      result.probability(split.held_out, Eigen::all) = probability;
     } else {
-      predictions[number] = model.Predict(held_out.inputs, predict);
-      result.numbers.folds[number] = Evaluate(predictions[number], held_out.targets);
+      const Prediction prediction = model.Predict(held_out.inputs);
+      result.numbers.folds[number] = Evaluate(prediction, held_out.targets);
+      result.out_of_fold.mean(split.held_out, Eigen::all) = prediction.Mean();
+      result.out_of_fold.var(split.held_out, Eigen::all) = prediction.Variance();
     }
+    for (const Index row : split.held_out) result.fold_of_row[static_cast<std::size_t>(row)] = fold;
+    progress.Show(number, 1, true);
   });
-  if (classes == 0) CollectNumbers(splits, predictions, dataset, &result.out_of_fold);
-  for (std::size_t fold = 0; fold < splits.size(); ++fold) {
-    for (const Index row : splits[fold].held_out)
-      result.fold_of_row[static_cast<std::size_t>(row)] = static_cast<Index>(fold);
-  }
-  Summarize(classes, &result);
+  result.interrupted = progress.stopped();
+  if (!result.interrupted) Summarize(classes, &result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #ifndef FATHOM_FIT_CROSS_VALIDATE_H_
 #define FATHOM_FIT_CROSS_VALIDATE_H_
 
+#include <functional>
 #include <vector>
 
 #include "fathom/data/split.h"
@@ -27,12 +28,26 @@ struct CrossValidation {
   Moments out_of_fold;
   Matrix probability;              // the same for classes, [N, classes]
   std::vector<Index> fold_of_row;  // -1 for a row that was never held out
+  bool interrupted = false;        // by the control, and nothing else here holds
+};
+
+struct CrossValidationProgress {
+  Index folds_done = 0;
+  double fraction = 0;  // of all the work
+};
+
+// What accompanies a cross-validation. Nothing here changes its result.
+struct CrossValidationControl {
+  // After each step of any fold and each fold, from any thread, one call at a time; returning false
+  // ends it.
+  std::function<bool(const CrossValidationProgress&)> callback = nullptr;
 };
 
 // Fits to the training rows of each split and scores the held-out ones. Folds run side by side on
 // recipe.threads threads; the result does not depend on their number.
 CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
-                              const std::vector<Split>& splits, const PredictOptions& predict = {});
+                              const std::vector<Split>& splits,
+                              const CrossValidationControl& control = {});
 
 }  // namespace fathom
 

@@ -47,7 +47,7 @@ std::vector<std::string> ConstantColumns(const Model& model) {
   std::vector<std::string> constant;
   const auto add = [&](const std::vector<std::string>& names, const Scaler& scaler) {
     for (std::size_t c = 0; c < names.size(); ++c) {
-      if (scaler.missing_var[static_cast<Index>(c)] == 0) constant.push_back(names[c]);
+      if (!scaler.Varies(static_cast<Index>(c))) constant.push_back(names[c]);
     }
   };
   add(model.input_names, model.input_scaler);
@@ -157,7 +157,7 @@ Relevance FindRelevance(const Model& model) {
   relevance.share = squared.cwiseSqrt();
   // A column that never varied cannot have taught the model anything.
   for (Index c = 0; c < squared.cols(); ++c) {
-    if (model.input_scaler.missing_var[c] == 0) relevance.share.col(c).setZero();
+    if (!model.input_scaler.Varies(c)) relevance.share.col(c).setZero();
   }
   for (Index t = 0; t < squared.rows(); ++t) {
     const double largest = relevance.share.row(t).maxCoeff();

@@ -51,6 +51,13 @@ void RequireSameData(const Dataset& dataset, const Model& model) {
              "; name that table, or fit a new model");
 }
 
+bool VariesAtAll(const Scaler& scaler) {
+  for (Index c = 0; c < scaler.mean.size(); ++c) {
+    if (scaler.Varies(c)) return true;
+  }
+  return false;
+}
+
 // Standardised inputs; sets the scaler's directions if they are to be whitened.
 Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whitening,
                        Scaler* scaler) {
@@ -148,9 +155,12 @@ class Training {
 
   void ReportEpoch(const Progress& progress) {
     engine_->Write(run_.state.parameters, &run_.model.network);
-    control_.on_epoch({control_.stage, progress.step / steps_per_epoch_,
-                       control_.steps_before + progress.step, -progress.value, progress.rate,
-                       NoiseStd(run_.model), progress.seconds});
+    control_.on_epoch({.epoch = progress.step / steps_per_epoch_,
+                       .step = progress.step,
+                       .energy_per_row = -progress.value,
+                       .learning_rate = progress.rate,
+                       .noise_std = NoiseStd(run_.model),
+                       .seconds = progress.seconds});
   }
 
   void WriteCheckpoint() {
@@ -238,6 +248,12 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   model.recipe.architecture.likelihood = ChooseLikelihood(recipe.architecture.likelihood, dataset);
   const auto likelihood = MakeLikelihood(model.recipe.architecture.likelihood);
   model.target_scaler = FitTargetScaler(*likelihood, dataset);
+  if (!VariesAtAll(model.target_scaler)) {
+    // Nothing holds the noise up but its floor. N equal rows make a difference of the target's own
+    // size unlikely, not impossible.
+    double& floor = model.recipe.noise_floor;
+    floor = std::max(floor, 1 / static_cast<double>(dataset.rows() + 1));
+  }
   const Matrix y = Observations(*likelihood, model.target_scaler, dataset);
   // What a linear fit explains of a target is known of numbers only.
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
@@ -246,7 +262,7 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   model.network = Initialize(model.recipe.architecture, model.recipe.start, x.mean,
                              NumOutputs(*likelihood, dataset));
   likelihood->StartFrom(y, &model.network.likelihood_parameters);
-  run.state = MinimizeState(Pack(model.network, PackingOf(recipe)));
+  run.state = MinimizeState(Pack(model.network, PackingOf(model.recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
   return Training(x, y, dataset.weights, std::move(run), control).Run();
 }

@@ -13,9 +13,9 @@ namespace fathom {
 
 // What is known at the end of each pass over the table.
 struct EpochMetrics {
-  Index stage = 0;  // number of the network, where a stack has several
-  Index epoch = 0;  // passes that are done
-  Index step = 0;
+  Index stage = 0;  // number of the network, where a stack trains several one after another
+  Index epoch = 0;  // passes of this network that are done
+  Index step = 0;   // of all networks so far, as are the seconds
   double energy_per_row = 0;  // moving average over the steps
   double learning_rate = 0;   // of the last step
   Vector noise_std;           // as NoiseStd gives it
@@ -34,12 +34,9 @@ struct FitControl {
   // Is told why a checkpoint could not be written, and the training goes on; if null, that ends it
   // with the Error.
   std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
-  double seconds_before = 0;  // that count as part of the training, such as reading the table
-  // Steps that were done before in the same fit, and the number of its network: for reports.
-  Index steps_before = 0;
-  Index stage = 0;
-  std::string fingerprint = {};                                   // of the data; empty: found out
-  std::string origin = {};                                        // see TrainingData
+  double seconds_before = 0;     // that count as part of the training, such as reading the table
+  std::string fingerprint = {};  // of the data; empty: found out
+  std::string origin = {};       // see TrainingData
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
 };
 

@@ -140,13 +140,20 @@ TEST(Fit, ThreadsAndRepetitionDoNotChangeABit) {
   EXPECT_NE(PredictWith(Fit(data, recipe), data.inputs).Mean(), first);
 }
 
-TEST(Fit, ConstantTarget) {
-  Dataset data = Sine(30, 2);
-  data.targets.setConstant(42);
-  const Model model = Fit(data, SmallRecipe());
-  const Prediction prediction = PredictWith(model, data.inputs);
-  EXPECT_LT((prediction.Mean().array() - 42).abs().maxCoeff(), 0.5);
-  EXPECT_TRUE((prediction.Variance().array() > 0).all());
+TEST(Fit, AConstantTargetHasASpreadOfItsOwnSizeThatShrinksWithTheRows) {
+  for (const Index rows : {3, 30, 300}) {
+    Dataset data = Sine(rows, 2);
+    data.targets.setConstant(42);
+    const Prediction prediction = PredictWith(Fit(data, SmallRecipe()), data.inputs);
+    const double sd = 42 / std::sqrt(static_cast<double>(rows + 1));
+    EXPECT_LT((prediction.Mean().array() - 42).abs().maxCoeff(), 0.2 * sd) << rows;
+    EXPECT_GE(std::sqrt(prediction.Variance().minCoeff()), sd) << rows;
+    EXPECT_LT(std::sqrt(prediction.Variance().maxCoeff()), 42) << rows;
+    // In other units it is the same.
+    data.targets *= -1e-3;
+    const Prediction other = PredictWith(Fit(data, SmallRecipe()), data.inputs);
+    EXPECT_TRUE(other.Variance().isApprox(1e-6 * prediction.Variance(), 1e-9)) << rows;
+  }
 }
 
 TEST(Fit, OneRow) {

@@ -1,6 +1,7 @@
 #include "fathom/fit/observations.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fathom/base/error.h"
 #include "fathom/data/text.h"
@@ -39,9 +40,15 @@ Index NumOutputs(const Likelihood& likelihood, const Dataset& dataset) {
 }
 
 Scaler FitTargetScaler(const Likelihood& likelihood, const Dataset& dataset) {
-  if (likelihood.TakesScaledTargets()) return FitScaler(dataset.targets, dataset.weights);
   const Index targets = dataset.targets.cols();
-  return {Vector::Zero(targets), Vector::Ones(targets), Vector::Ones(targets)};
+  if (!likelihood.TakesScaledTargets())
+    return {Vector::Zero(targets), Vector::Ones(targets), Vector::Ones(targets)};
+  Scaler scaler = FitScaler(dataset.targets, dataset.weights);
+  // A target that never varies has no scale but its own size.
+  for (Index t = 0; t < targets; ++t) {
+    if (!scaler.Varies(t) && scaler.mean[t] != 0) scaler.scale[t] = std::abs(scaler.mean[t]);
+  }
+  return scaler;
 }
 
 Matrix Observations(const Likelihood& likelihood, const Scaler& scaler, const Dataset& dataset) {

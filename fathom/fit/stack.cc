@@ -120,24 +120,8 @@ class StackTraining {
     const std::size_t kinds = recipes_.size();
     FitControl control = control_;
     control.fingerprint = fingerprint_;
-    double seconds = 0;
-    for (const Model& network : done_) {
-      control.steps_before += network.summary.steps;
-      seconds += network.summary.seconds;
-    }
-    if (control_.callback) {
-      const double stages = 2 * static_cast<double>(kinds);
-      control.callback = [=, this, before = control.steps_before](Progress progress,
-                                                                  const MinimizeState& state) {
-        progress.step += before;
-        progress.steps += before;
-        progress.seconds += seconds;
-        progress.fraction = (static_cast<double>(stage) + progress.fraction) / stages;
-        return control_.callback(progress, state);
-      };
-    }
+    CountOn(stage, &control);
     if (stage > 0 || unfinished) control.seconds_before = 0;
-    control.stage = static_cast<Index>(stage);
     const Dataset& rows = stage < kinds ? part_ : dataset_;
     if (!unfinished) {
       Recipe recipe = recipes_[stage % kinds];
@@ -150,6 +134,34 @@ class StackTraining {
     }
     unfinished->model.companions = done_;
     return ResumeOneNetwork(rows, std::move(*unfinished), control);
+  }
+
+  // Steps and time go on where the networks before have ended.
+  void CountOn(std::size_t stage, FitControl* control) const {
+    Index steps = 0;
+    double seconds = 0;
+    for (const Model& network : done_) {
+      steps += network.summary.steps;
+      seconds += network.summary.seconds;
+    }
+    if (control_.callback) {
+      const double stages = 2 * static_cast<double>(recipes_.size());
+      control->callback = [=, this](Progress progress, const MinimizeState& state) {
+        progress.step += steps;
+        progress.steps += steps;
+        progress.seconds += seconds;
+        progress.fraction = (static_cast<double>(stage) + progress.fraction) / stages;
+        return control_.callback(progress, state);
+      };
+    }
+    if (control_.on_epoch) {
+      control->on_epoch = [=, this](EpochMetrics metrics) {
+        metrics.stage = static_cast<Index>(stage);
+        metrics.step += steps;
+        metrics.seconds += seconds;
+        control_.on_epoch(metrics);
+      };
+    }
   }
 
   // What stands when all stages are done, or as far as they are.

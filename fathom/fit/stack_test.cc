@@ -125,6 +125,24 @@ TEST(Stack, DoesNotDependOnTheThreads) {
   ExpectSamePredictions(one, Fit(Wave(60), recipe));
 }
 
+TEST(Stack, ReportsCountOnFromNetworkToNetwork) {
+  std::vector<EpochMetrics> epochs;
+  FitControl control;
+  control.on_epoch = [&](const EpochMetrics& metrics) { epochs.push_back(metrics); };
+  const Model stack = Fit(Wave(60), SmallStack(), control);
+  ASSERT_FALSE(epochs.empty());
+  EXPECT_EQ(epochs.front().stage, 0);
+  for (std::size_t e = 1; e < epochs.size(); ++e) {
+    const bool next = epochs[e].stage != epochs[e - 1].stage;
+    EXPECT_EQ(epochs[e].stage, epochs[e - 1].stage + (next ? 1 : 0));
+    EXPECT_EQ(epochs[e].epoch, next ? 1 : epochs[e - 1].epoch + 1);
+    EXPECT_GT(epochs[e].step, epochs[e - 1].step);
+    EXPECT_GT(epochs[e].seconds, epochs[e - 1].seconds);
+  }
+  EXPECT_EQ(epochs.back().step, stack.summary.steps);
+  EXPECT_LE(epochs.back().seconds, stack.summary.seconds);
+}
+
 // Steps of all stages count on, so that every stage is interrupted somewhere.
 class InterruptedStack : public testing::TestWithParam<Index> {};
 

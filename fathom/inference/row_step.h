@@ -11,6 +11,10 @@
 
 namespace fathom {
 
+inline Moments RowOf(const Moments& moments, Index i) {
+  return {moments.mean.row(i), moments.var.row(i)};
+}
+
 class RowStep {
  public:
   struct Slopes {

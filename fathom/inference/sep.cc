@@ -83,8 +83,7 @@ PerFunction<Sep::NewFactors> Sep::MatchRows(const Point& point, const PerFunctio
               }
               begun[s] = 1;
               const Moments raw = RawRow(rows[i]);
-              const Moments below =
-                  first_dense_ == 1 ? Moments(first.out.mean.row(i), first.out.var.row(i)) : raw;
+              const Moments below = first_dense_ == 1 ? RowOf(first.out, i) : raw;
               step->Run(options_.alpha, below, raw, y_.row(rows[i]).data());
               if (first_dense_ == 1) {
                 first.d_out.mean.row(i) = step->d_below().mean;
