@@ -107,6 +107,14 @@ class FactorEngine : public Engine {
     }
   }
 
+  // The factors stand for the parameters that failed.
+  void Recover(const Vector& parameters) override {
+    try {
+      Settle(parameters);
+    } catch (const NumericalError&) {  // the optimiser notices, as above
+    }
+  }
+
   FactorState Factors() const override { return {inference_->SaveState(), updates_}; }
 
   // Enough for a damped update to forget its start, at most so many; a whitened posterior mean has

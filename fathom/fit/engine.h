@@ -25,6 +25,8 @@ class Engine {
   // Before the first step; with the factors of a training that goes on, or none.
   virtual void Start(const Vector& /*parameters*/, const FactorState& /*factors*/) {}
   virtual void AfterStep(const Vector& /*parameters*/) {}
+  // After a step that could not be computed, back at earlier parameters.
+  virtual void Recover(const Vector& /*parameters*/) {}
   virtual FactorState Factors() const { return {}; }
   // After the last step, if there is time for it.
   virtual void Settle(const Vector& /*parameters*/) {}

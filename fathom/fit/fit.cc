@@ -112,7 +112,7 @@ class Training {
     return Minimize(
         engine_->objective(), optimizer_,
         [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
-        &run_.state);
+        &run_.state, [this](const MinimizeState& state) { engine_->Recover(state.parameters); });
   }
 
   bool AfterStep(const Progress& progress) {

@@ -97,7 +97,8 @@ Summary Summarize(StopReason reason, const std::string& message, const MinimizeS
 Index StepsPerEpoch(Index rows, Index batch_size) { return rows / std::min(rows, batch_size); }
 
 Summary Minimize(const Objective& objective, const MinimizeOptions& options,
-                 const ProgressCallback& callback, MinimizeState* state) {
+                 const ProgressCallback& callback, MinimizeState* state,
+                 const RecoveryCallback& on_recovery) {
   Require(options.steps >= 0, "steps", "at least 0", options.steps);
   Require(options.batch_size >= 1, "batch size", "at least 1", options.batch_size);
   Require(options.learning_rate > 0, "learning rate", "positive", options.learning_rate);
@@ -153,6 +154,7 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options,
            << " failures: " << why;
       return Summarize(StopReason::kNumericalFailure, text.str(), *state);
     }
+    if (on_recovery) on_recovery(*state);
   }
 }
 

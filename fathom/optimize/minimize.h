@@ -86,10 +86,15 @@ Index StepsPerEpoch(Index rows, Index batch_size);
 // Returns false to stop the run after the present step.
 using ProgressCallback = std::function<bool(const Progress&, const MinimizeState&)>;
 
+// Called when a step could not be computed and the run has gone back to *state: for what an
+// objective keeps beside its parameters.
+using RecoveryCallback = std::function<void(const MinimizeState&)>;
+
 // Runs until an end. *state then holds the parameters after the last step, or, after a failure, the
 // last ones that are known to be good. `callback` may be null; it is called after each step.
 Summary Minimize(const Objective& objective, const MinimizeOptions& options,
-                 const ProgressCallback& callback, MinimizeState* state);
+                 const ProgressCallback& callback, MinimizeState* state,
+                 const RecoveryCallback& on_recovery = {});
 
 }  // namespace fathom
 

@@ -207,7 +207,11 @@ TEST(Minimize, GoesBackAfterAFailureWithHalfTheRate) {
   Quadratic objective(Targets());
   objective.fails = [](int call, const Vector&) { return call == 31 || call == 32; };
   MinimizeState state(Vector::Zero(2));
-  const Summary summary = Minimize(objective, Options(500), nullptr, &state);
+  std::vector<Index> back_at;
+  const Summary summary =
+      Minimize(objective, Options(500), nullptr, &state,
+               [&](const MinimizeState& recovered) { back_at.push_back(recovered.step); });
+  EXPECT_EQ(back_at, (std::vector<Index>{25, 25}));
   EXPECT_EQ(summary.reason, StopReason::kFinished);
   EXPECT_EQ(summary.recoveries, 2);
   EXPECT_EQ(state.rate_scale, 0.25);
