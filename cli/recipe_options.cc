@@ -17,6 +17,7 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   options->propagation = ToJson(architecture.propagation).get<std::string>();
   options->covariance = architecture.full_covariance ? "full" : "diag";
   options->inference = ToJson(recipe.inference).get<std::string>();
+  options->stack = ToJson(recipe.stack).get<std::string>();
   options->whitening = ToJson(recipe.whitening).get<std::string>();
   options->precision = ToJson(recipe.precision).get<std::string>();
   options->form = architecture.site_form ? "sites" : "whitened";
@@ -25,11 +26,14 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
   };
   add("--quality", &options->quality, "fast|default|best",
       "Time against accuracy, as defaults of the other options: fast has fewer pseudo-points and "
-      "hidden units, best has more steps and --stack")
+      "hidden units, best has --stack always")
       ->check(OneOf({"fast", "default", "best"}));
-  app->add_flag("--stack,!--no-stack", recipe.stack,
-                "Fit networks of several kinds (moments, samples, points, one layer more, none "
-                "hidden) and mix their predictions by how well they predict a tenth of the rows");
+  add("--stack", &options->stack, "auto|never|always",
+      "Whether networks of several kinds are fitted and their predictions mixed, by how well they "
+      "predict a tenth of the rows: moments, one layer more, none hidden, points, and with always "
+      "samples; auto: for numbers in tables of 500 rows and more, unless --hidden, --inducing or "
+      "--steps is given")
+      ->check(OneOf({"auto", "never", "always"}));
   add("--hidden", &options->hidden, "N[,N]",
       "Widths of the hidden layers, '2,2' for two of them; 0: none, a plain GP");
   add("--inducing", &options->inducing, "M[,M]",
@@ -106,8 +110,12 @@ void ApplyQuality(const CLI::App& app, RecipeOptions* options) {
     preset("--hidden", &options->hidden, std::string("3"));
     preset("--inducing", &options->inducing, std::string("50,30"));
   } else if (options->quality == "best") {
-    preset("--stack", &options->recipe.stack, true);
-    preset("--effort", &options->recipe.effort, 2.0);
+    preset("--stack", &options->stack, std::string("always"));
+  }
+  // Who asks for a certain network gets that one.
+  if (app.count("--hidden") + app.count("--inducing") + app.count("--steps") > 0 ||
+      options->quality == "fast") {
+    if (options->quality != "best") preset("--stack", &options->stack, std::string("never"));
   }
 }
 
@@ -125,6 +133,7 @@ Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
   recipe.architecture.site_form = options->form == "sites";
   if (recipe.architecture.site_form && app.count("--start") == 0) options->start = "paper";
   FromJson(options->start, "--start", &recipe.start.start);
+  FromJson(options->stack, "--stack", &recipe.stack);
   FromJson(options->whitening, "--whiten", &recipe.whitening);
   FromJson(options->precision, "--precision", &recipe.precision);
   FromJson(options->propagation, "--propagation", &recipe.architecture.propagation);

@@ -12,7 +12,7 @@ namespace fathom::cli {
 struct RecipeOptions {
   std::string quality = "default", hidden, inducing, time_budget;
   std::string start = "principal", form = "whitened", propagation = "moments", inference = "aep";
-  std::string covariance = "diag", whitening = "auto", precision = "double";
+  std::string covariance = "diag", whitening = "auto", precision = "double", stack = "auto";
   Recipe recipe;
 };
 

@@ -72,7 +72,7 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
   Checkpoint run = FindTraining(*options);
   Recipe& recipe = run.model.recipe;
   if (app.count("--threads") > 0) recipe.threads = options->threads;
-  if (!options->time_budget.empty() && recipe.stack) {
+  if (!options->time_budget.empty() && recipe.stack != Stacking::kNever) {
     ThrowError("--time-budget: a stack goes on with the budget it began with; leave it out");
   } else if (!options->time_budget.empty()) {
     recipe.optimizer.time_budget =

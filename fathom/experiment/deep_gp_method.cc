@@ -57,7 +57,7 @@ class DeepGpOfRecipe : public Method {
                              ? static_cast<double>(recipe_.optimizer.steps)
                              : recipe_.effort * static_cast<double>(DefaultSteps(rows));
     const auto batch = static_cast<double>(std::min(rows, recipe_.optimizer.batch_size));
-    return pairs * steps * batch * (recipe_.stack ? kStackWork : 1);
+    return pairs * steps * batch * (recipe_.stack == Stacking::kAlways ? kStackWork : 1);
   }
 
  private:

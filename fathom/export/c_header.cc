@@ -290,7 +290,7 @@ std::string CIdentifier(const std::string& text) {
 
 std::string ExportCHeader(const Model& model, const std::string& name) {
   if (!model.companions.empty())
-    ThrowError("a stack has no C header; fit a single network, without --quality best");
+    ThrowError("a stack has no C header; fit a single network, with --stack never");
   if (name.empty() || CIdentifier(name) != name)
     ThrowError("the name of the C functions must be a C identifier, not ", Quoted(name));
   if (model.network.likelihood->Name() != "gaussian") {

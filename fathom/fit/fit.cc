@@ -36,7 +36,7 @@ void RequireSameData(const Dataset& dataset, const Model& model) {
   if (Fingerprint(dataset) == model.data.fingerprint) return;
   std::ostringstream difference;
   // The networks of a stack see parts of the table.
-  if (!model.recipe.stack && dataset.rows() != model.summary.rows) {
+  if (model.recipe.stack == Stacking::kNever && dataset.rows() != model.summary.rows) {
     difference << "it has " << dataset.rows() << " rows instead of " << model.summary.rows;
   } else if (dataset.input_names != model.input_names) {
     difference << "its inputs are " << QuotedList(dataset.input_names) << " instead of "
@@ -142,15 +142,10 @@ class Training {
   // Whether half of the planned steps are done and leave so little noise that more steps pay. On
   // tables with much noise they only fit the noise (docs/accuracy.md).
   bool LearnsMore() {
-    constexpr double kLowNoise = 0.01;  // of targets with variance 1
     const Index done = run_.state.step - run_.state.first_step;
     if (LowNoiseSteps() <= optimizer_.steps || done != (optimizer_.steps + 1) / 2) return false;
     engine_->Write(run_.state.parameters, &run_.model.network);
-    const DeepGp& network = run_.model.network;
-    // The noise of one path is not that of the mixture of them.
-    return network.propagation == Propagation::kMoments &&
-           network.likelihood->TakesScaledTargets() &&
-           ObservationVariance(network).maxCoeff() < kLowNoise;
+    return LeavesLittleNoise(run_.model.network);
   }
 
   void ReportEpoch(const Progress& progress) {
@@ -201,6 +196,13 @@ class Training {
 
 }  // namespace
 
+bool LeavesLittleNoise(const DeepGp& network) {
+  constexpr double kLittle = 0.01;  // of targets with variance 1
+  // The noise of one path is not that of the mixture of them.
+  return network.propagation == Propagation::kMoments && network.likelihood->TakesScaledTargets() &&
+         ObservationVariance(network).maxCoeff() < kLittle;
+}
+
 void ResolveSteps(Index rows, Recipe* recipe) {
   Index& steps = recipe->optimizer.steps;
   Index& low_noise_steps = recipe->low_noise_steps;
@@ -223,8 +225,10 @@ void ResolveSteps(Index rows, Recipe* recipe) {
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  return recipe.stack ? FitStack(dataset, recipe, control)
-                      : FitOneNetwork(dataset, recipe, control);
+  if (StackPays(dataset, recipe)) return FitStack(dataset, recipe, control);
+  Recipe single = recipe;
+  single.stack = Stacking::kNever;
+  return FitOneNetwork(dataset, single, control);
 }
 
 Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
@@ -273,8 +277,9 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
   ResolveSteps(dataset.rows(), &checkpoint.model.recipe);
   CheckDataset(dataset);
   RequireSameData(dataset, model);
-  return model.recipe.stack ? ResumeStack(dataset, std::move(checkpoint), control)
-                            : ResumeOneNetwork(dataset, std::move(checkpoint), control);
+  return model.recipe.stack == Stacking::kNever
+             ? ResumeOneNetwork(dataset, std::move(checkpoint), control)
+             : ResumeStack(dataset, std::move(checkpoint), control);
 }
 
 Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
@@ -287,8 +292,13 @@ Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitC
 }
 
 Checkpoint StartAgain(Model model, Index steps) {
+  if (model.recipe.stack != Stacking::kNever)
+    ThrowError("a stack of networks cannot be trained further; fit it anew");
+  return TrainOn(std::move(model), steps);
+}
+
+Checkpoint TrainOn(Model model, Index steps) {
   Recipe& recipe = model.recipe;
-  if (recipe.stack) ThrowError("a stack of networks cannot be trained further; fit it anew");
   Require(model.summary.steps >= 0, "steps of the model", "at least 0", model.summary.steps);
   recipe.optimizer.time_budget = 0;
   recipe.optimizer.steps = recipe.low_noise_steps = steps;

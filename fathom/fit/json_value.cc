@@ -31,6 +31,9 @@ constexpr auto kPropagations =
     std::to_array<std::pair<Propagation, std::string_view>>({{Propagation::kMoments, "moments"},
                                                              {Propagation::kSamples, "samples"},
                                                              {Propagation::kPoints, "points"}});
+constexpr auto kStackings = std::to_array<std::pair<Stacking, std::string_view>>(
+    {{Stacking::kAuto, "auto"}, {Stacking::kNever, "never"}, {Stacking::kAlways, "always"}});
+
 constexpr auto kInferences = std::to_array<std::pair<Inference, std::string_view>>(
     {{Inference::kAep, "aep"}, {Inference::kSep, "sep"}, {Inference::kEp, "ep"}});
 constexpr auto kStopReasons = std::to_array<std::pair<StopReason, std::string_view>>(
@@ -103,6 +106,8 @@ Json ToJson(Whitening value) { return NameOf(kWhitenings, value); }
 Json ToJson(Start value) { return NameOf(kStarts, value); }
 Json ToJson(Propagation value) { return NameOf(kPropagations, value); }
 Json ToJson(StopReason value) { return NameOf(kStopReasons, value); }
+Json ToJson(Stacking value) { return NameOf(kStackings, value); }
+
 Json ToJson(Inference value) { return NameOf(kInferences, value); }
 
 void FromJson(const Json& json, const std::string& name, double* value) {
@@ -160,6 +165,10 @@ void FromJson(const Json& json, const std::string& name, Propagation* value) {
 }
 void FromJson(const Json& json, const std::string& name, StopReason* value) {
   ValueOf(kStopReasons, json, name, value);
+}
+
+void FromJson(const Json& json, const std::string& name, Stacking* value) {
+  ValueOf(kStackings, json, name, value);
 }
 
 void FromJson(const Json& json, const std::string& name, Inference* value) {

@@ -30,6 +30,7 @@ nlohmann::json ToJson(StopReason value);
 nlohmann::json ToJson(Inference value);
 nlohmann::json ToJson(Precision value);
 nlohmann::json ToJson(Whitening value);
+nlohmann::json ToJson(Stacking value);
 
 void FromJson(const nlohmann::json& json, const std::string& name, double* value);
 void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
@@ -47,6 +48,7 @@ void FromJson(const nlohmann::json& json, const std::string& name, StopReason* v
 void FromJson(const nlohmann::json& json, const std::string& name, Inference* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Precision* value);
 void FromJson(const nlohmann::json& json, const std::string& name, Whitening* value);
+void FromJson(const nlohmann::json& json, const std::string& name, Stacking* value);
 
 }  // namespace fathom
 

@@ -18,6 +18,9 @@ enum class Inference {
   kEp,   // EP: a factor for each row, by moment matching
 };
 
+// Whether networks of several kinds are fitted and their predictions mixed; see stack.h.
+enum class Stacking { kNever, kAuto, kAlways };
+
 struct Recipe {
   // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
   Architecture architecture = {.likelihood = "auto"};
@@ -38,9 +41,9 @@ struct Recipe {
   // Steps where half of them show that the noise is small, for then there is more to be learnt (see
   // fit.cc). 0: four times what DefaultSteps says, or `steps` if those are given.
   Index low_noise_steps = 0;
-  // Networks of several kinds are fitted and their predictions mixed; see stack.h. For moments and
-  // the tied factor.
-  bool stack = false;
+  // For moments and the tied factor. Auto: of a few kinds, where the table has rows enough to judge
+  // them by. The recipe of a model says never if it turned out so.
+  Stacking stack = Stacking::kAuto;
   Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it

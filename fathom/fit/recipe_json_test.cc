@@ -28,7 +28,7 @@ Json Changed(Json json) {
       value = "paper";
     } else if (key == "inference") {
       value = "sep";
-    } else if (key == "whitening") {
+    } else if (key == "whitening" || key == "stack") {
       value = "always";
     } else if (key == "precision") {
       value = "mixed";

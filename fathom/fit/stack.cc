@@ -12,6 +12,8 @@
 #include "fathom/base/error.h"
 #include "fathom/data/fingerprint.h"
 #include "fathom/data/split.h"
+#include "fathom/fit/describe.h"
+#include "fathom/fit/observations.h"
 #include "fathom/fit/one_network.h"
 
 namespace fathom {
@@ -20,10 +22,6 @@ namespace {
 
 // Members of a smaller share are left out of the model: they would cost time at every prediction.
 constexpr double kLeastShare = 0.01;
-
-// The networks that stay are trained for so many times the steps of those that only decide the
-// shares.
-constexpr Index kFinalSteps = 2;
 
 // Where a target takes few values: the variance of rounding to them, of the target scaled to
 // variance 1, for the target of which it is largest; 0 where none does.
@@ -62,33 +60,51 @@ Vector LogDensities(const Model& model, const Dataset& rows) {
   return log_densities;
 }
 
-// The members with a share worth having, the largest first.
+// The largest share first.
 Model Assemble(std::vector<Model> members, const Vector& shares) {
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
-  double kept = 0;
-  for (const std::size_t k : order) kept += shares[k] >= kLeastShare ? shares[k] : 0;
-  Model stack = std::move(members[order[0]]);
-  stack.share = shares[order[0]] / kept;
-  stack.companions.clear();
+  Model stack;
   for (const std::size_t k : order) {
-    if (k == order[0] || shares[k] < kLeastShare) continue;
-    members[k].companions.clear();
-    members[k].share = shares[k] / kept;
-    stack.companions.push_back(std::move(members[k]));
+    Model& member = members[k];
+    member.share = shares[k];
+    member.companions.clear();
+    if (k == order[0]) {
+      stack = std::move(member);
+    } else {
+      stack.companions.push_back(std::move(member));
+    }
   }
   return stack;
 }
 
-// Stage k < K: kind k on the rows of the split; stage K + k: kind k on all rows.
+// The kinds that are worth their time once the first is known.
+std::vector<Recipe> Promising(std::vector<Recipe> kinds, const Model& first) {
+  const DeepGp& network = first.network;
+  if (!network.likelihood->TakesScaledTargets()) return kinds;
+  const double noise = ObservationVariance(network).maxCoeff();
+  const std::size_t depth = network.layers.size();
+  std::erase_if(kinds, [&](const Recipe& kind) {
+    // Paths that may not become as narrow as what is there already have nothing to add, nor has a
+    // deeper network where this one leaves nearly nothing unexplained.
+    const bool paths = kind.architecture.propagation != Propagation::kMoments;
+    const bool deeper = kind.architecture.hidden.size() + 1 > depth;
+    return (paths && kind.noise_floor > noise) || (deeper && LeavesLittleNoise(network));
+  });
+  return kinds;
+}
+
+// First every kind on the rows of the split, then those with a share on all rows.
 class StackTraining {
  public:
-  // Keeps references to both.
+  // Keeps references to dataset and control.
   StackTraining(const Dataset& dataset, const Recipe& recipe, const FitControl& control)
       : dataset_(dataset),
-        recipes_(StackRecipes(recipe, dataset)),
+        kinds_(StackRecipes(recipe, dataset)),
+        // The budget of a kind, which those that go on share out among them.
+        time_to_go_on_(recipe.optimizer.time_budget * static_cast<double>(kinds_.size())),
         control_(control),
         fingerprint_(Fingerprint(dataset)) {
     RandomStream stream(recipe.seed, 5);
@@ -102,50 +118,92 @@ class StackTraining {
   }
 
   Model Run(std::optional<Checkpoint> unfinished) {
-    if (unfinished) done_ = std::exchange(unfinished->model.companions, {});
-    if (done_.size() >= 2 * recipes_.size()) ThrowError("the stack has more networks than kinds");
-    const std::size_t kinds = recipes_.size();
-    while (done_.size() < 2 * kinds) {
-      Model network = Stage(done_.size(), std::exchange(unfinished, {}));
+    if (unfinished) {
+      for (Model& network : std::exchange(unfinished->model.companions, {}))
+        Add(std::move(network));
+    }
+    if (unfinished && done_.size() >= Stages())
+      ThrowError("the stack has more networks than kinds");
+    while (done_.size() < Stages()) {
+      Model network = Stage(std::exchange(unfinished, {}));
       network.companions.clear();
       const bool interrupted = network.summary.reason == StopReason::kInterrupted;
-      done_.push_back(std::move(network));
+      Add(std::move(network));
       if (interrupted) break;
     }
     return Whole();
   }
 
  private:
-  Model Stage(std::size_t stage, std::optional<Checkpoint> unfinished) {
-    const std::size_t kinds = recipes_.size();
+  // Planned, as far as is known by now.
+  std::size_t Stages() const { return kinds_.size() + (Judged() ? kept_.size() : kinds_.size()); }
+  bool Judged() const { return shares_.size() > 0; }
+
+  void Add(Model network) {
+    done_.push_back(std::move(network));
+    if (done_.back().summary.reason == StopReason::kInterrupted) return;
+    if (done_.size() == 1) kinds_ = Promising(std::move(kinds_), done_[0]);
+    if (done_.size() == kinds_.size()) Judge();
+  }
+
+  void Judge() {
+    const auto kinds = static_cast<Index>(kinds_.size());
+    Matrix log_densities(held_out_.rows(), kinds);
+    for (Index k = 0; k < kinds; ++k)
+      log_densities.col(k) = LogDensities(done_[static_cast<std::size_t>(k)], held_out_);
+    shares_ = StackShares(log_densities);
+    for (Index k = 0; k < kinds; ++k)
+      if (shares_[k] >= kLeastShare) kept_.push_back(static_cast<std::size_t>(k));
+  }
+
+  Model Stage(std::optional<Checkpoint> unfinished) {
     FitControl control = control_;
     control.fingerprint = fingerprint_;
-    CountOn(stage, &control);
-    if (stage > 0 || unfinished) control.seconds_before = 0;
-    const Dataset& rows = stage < kinds ? part_ : dataset_;
-    if (!unfinished) {
-      Recipe recipe = recipes_[stage % kinds];
-      if (stage >= kinds) {
-        recipe.optimizer.steps = std::min(kFinalSteps * recipe.optimizer.steps, kMostSteps);
-        recipe.low_noise_steps = std::min(kFinalSteps * recipe.low_noise_steps, kMostSteps);
-        recipe.optimizer.time_budget *= kFinalSteps;
-      }
-      return FitOneNetwork(rows, recipe, control, done_);
-    }
+    CountOn(&control);
+    if (!done_.empty() || unfinished) control.seconds_before = 0;
+    const std::size_t stage = done_.size();
+    const std::size_t kinds = kinds_.size();
+    if (!unfinished && stage < kinds) return FitOneNetwork(part_, kinds_[stage], control, done_);
+    if (!unfinished) unfinished = WithAllRows(done_[kept_[stage - kinds]]);
     unfinished->model.companions = done_;
-    return ResumeOneNetwork(rows, std::move(*unfinished), control);
+    return ResumeOneNetwork(stage < kinds ? part_ : dataset_, std::move(*unfinished), control);
+  }
+
+  // Moments gain from the planned steps once more, unless they had more than those already. Paths
+  // would only become narrower than what their share was judged by. For these, a quarter of their
+  // steps, small ones, take in the rows that they have not seen.
+  Checkpoint WithAllRows(const Model& network) const {
+    const bool paths = network.network.propagation != Propagation::kMoments;
+    const Index done = network.summary.steps;
+    const bool little = paths || done > network.recipe.optimizer.steps;
+    Checkpoint run = TrainOn(network, std::max(Index{1}, little ? done / 4 : done));
+    MinimizeOptions& optimizer = run.model.recipe.optimizer;
+    if (little) optimizer.learning_rate *= 0.1;
+    optimizer.time_budget = time_to_go_on_ / static_cast<double>(kept_.size());
+    // The energy falls while the rate is high again, which the plateau rule would take for the end.
+    optimizer.patience = 0;
+    return run;
+  }
+
+  // Steps of the stage alone; a network that goes on counts those of its first stage, too.
+  Index StepsOf(std::size_t stage) const {
+    const Index before =
+        stage < kinds_.size() ? 0 : done_[kept_[stage - kinds_.size()]].summary.steps;
+    return done_[stage].summary.steps - before;
   }
 
   // Steps and time go on where the networks before have ended.
-  void CountOn(std::size_t stage, FitControl* control) const {
+  void CountOn(FitControl* control) const {
+    const std::size_t stage = done_.size();
     Index steps = 0;
     double seconds = 0;
-    for (const Model& network : done_) {
-      steps += network.summary.steps;
-      seconds += network.summary.seconds;
+    for (std::size_t s = 0; s < stage; ++s) {
+      steps += StepsOf(s);
+      seconds += done_[s].summary.seconds;
     }
+    if (stage >= kinds_.size()) steps -= done_[kept_[stage - kinds_.size()]].summary.steps;
     if (control_.callback) {
-      const double stages = 2 * static_cast<double>(recipes_.size());
+      const auto stages = static_cast<double>(Stages());
       control->callback = [=, this](Progress progress, const MinimizeState& state) {
         progress.step += steps;
         progress.steps += steps;
@@ -164,53 +222,64 @@ class StackTraining {
     }
   }
 
-  // What stands when all stages are done, or as far as they are.
+  // What stands when all stages are done, or as far as they are: of a kind that has not yet gone on,
+  // the network that saw nine tenths of the rows.
   Model Whole() const {
-    const std::size_t kinds = recipes_.size();
-    const bool judged = done_.size() > kinds;
-    const std::size_t first = judged ? kinds : 0;
-    std::vector<Model> members(done_.begin() + static_cast<std::ptrdiff_t>(first), done_.end());
-    const auto count = static_cast<Index>(members.size());
-    Vector shares = Vector::Ones(count);
-    if (judged) shares = HeldOutShares().head(count);
-    const TrainingSummary last = done_.back().summary;
+    std::vector<Model> members;
+    Vector shares;
+    if (Judged()) {
+      shares.resize(static_cast<Index>(kept_.size()));
+      for (std::size_t j = 0; j < kept_.size(); ++j) {
+        const std::size_t stage = kinds_.size() + j;
+        members.push_back(done_[stage < done_.size() ? stage : kept_[j]]);
+        shares[static_cast<Index>(j)] = shares_[static_cast<Index>(kept_[j])];
+      }
+    } else {
+      members = done_;
+      shares = Vector::Ones(static_cast<Index>(done_.size()));
+    }
     Model stack = Assemble(std::move(members), shares / shares.sum());
-    stack.summary = Combined(stack.summary, last);
+    stack.summary = Combined(stack.summary);
     return stack;
   }
 
-  Vector HeldOutShares() const {
-    const auto kinds = static_cast<Index>(recipes_.size());
-    Matrix log_densities(held_out_.rows(), kinds);
-    for (Index k = 0; k < kinds; ++k)
-      log_densities.col(k) = LogDensities(done_[static_cast<std::size_t>(k)], held_out_);
-    return StackShares(log_densities);
-  }
-
   // Energy and rows of the first member; steps and time of all that was trained.
-  TrainingSummary Combined(TrainingSummary summary, const TrainingSummary& last) const {
+  TrainingSummary Combined(TrainingSummary summary) const {
     summary.steps = 0;
     summary.seconds = 0;
     summary.recoveries = 0;
-    for (const Model& network : done_) {
-      summary.steps += network.summary.steps;
-      summary.seconds += network.summary.seconds;
-      summary.recoveries += network.summary.recoveries;
+    for (std::size_t s = 0; s < done_.size(); ++s) {
+      summary.steps += StepsOf(s);
+      summary.seconds += done_[s].summary.seconds;
+      summary.recoveries += done_[s].summary.recoveries;
     }
-    summary.reason = last.reason;
-    summary.message = last.message;
+    summary.reason = done_.back().summary.reason;
+    summary.message = done_.back().summary.message;
     return summary;
   }
 
   const Dataset& dataset_;
-  std::vector<Recipe> recipes_;
+  std::vector<Recipe> kinds_;
+  double time_to_go_on_;
   const FitControl& control_;
   std::string fingerprint_;
   Dataset part_, held_out_;
   std::vector<Model> done_;
+  Vector shares_;                  // of the kinds, when all are done
+  std::vector<std::size_t> kept_;  // the kinds whose share is worth having
 };
 
 }  // namespace
+
+bool StackPays(const Dataset& dataset, const Recipe& recipe) {
+  if (recipe.stack != Stacking::kAuto) return recipe.stack == Stacking::kAlways;
+  constexpr Index kEnoughRows = 500;
+  const Architecture& architecture = recipe.architecture;
+  return dataset.rows() >= kEnoughRows && !architecture.hidden.empty() &&
+         architecture.propagation == Propagation::kMoments && !architecture.full_covariance &&
+         recipe.inference == Inference::kAep &&
+         ChooseLikelihood(architecture.likelihood, dataset) == "gaussian";
+}
 
 std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
   std::vector<Recipe> kinds = {recipe};
@@ -229,11 +298,13 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
     const bool classes = !dataset.schema.classes.empty();
     const double floor =
         std::max(recipe.noise_floor, classes ? 0 : RoundingVariance(dataset.targets));
-    add([&](Recipe* sampled) {
-      sampled->architecture.propagation = Propagation::kSamples;
-      sampled->architecture.skip_links = true;
-      sampled->noise_floor = floor;
-    });
+    if (recipe.stack == Stacking::kAlways) {
+      add([&](Recipe* sampled) {
+        sampled->architecture.propagation = Propagation::kSamples;
+        sampled->architecture.skip_links = true;
+        sampled->noise_floor = floor;
+      });
+    }
     if (!classes) {
       add([&](Recipe* points) {
         points->architecture.propagation = Propagation::kPoints;
@@ -278,10 +349,7 @@ Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& c
   // Settled for all stages at once, so that a resumed stack settles nothing anew.
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
-  settled.optimizer.steps = std::max(Index{1}, settled.optimizer.steps / kFinalSteps);
-  settled.low_noise_steps = std::max(Index{1}, settled.low_noise_steps / kFinalSteps);
-  settled.optimizer.time_budget /=
-      static_cast<double>((1 + kFinalSteps) * StackRecipes(recipe, dataset).size());
+  settled.optimizer.time_budget /= static_cast<double>(2 * StackRecipes(recipe, dataset).size());
   return StackTraining(dataset, settled, control).Run({});
 }
 
