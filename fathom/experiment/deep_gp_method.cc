@@ -12,7 +12,7 @@ namespace fathom {
 
 namespace {
 
-constexpr double kStackWork = 10;  // times that of its first network; 9.5 on boston and yacht
+constexpr double kStackWork = 10;  // times that of its first network
 
 class FittedDeepGp : public Predictor {
  public:
@@ -57,7 +57,7 @@ class DeepGpOfRecipe : public Method {
                              ? static_cast<double>(recipe_.optimizer.steps)
                              : recipe_.effort * static_cast<double>(DefaultSteps(rows));
     const auto batch = static_cast<double>(std::min(rows, recipe_.optimizer.batch_size));
-    return pairs * steps * batch * (recipe_.stack == Stacking::kAlways ? kStackWork : 1);
+    return pairs * steps * batch * (recipe_.stack == Stacking::kNever ? 1 : kStackWork);
   }
 
  private:

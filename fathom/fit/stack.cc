@@ -45,19 +45,31 @@ double RoundingVariance(const Matrix& targets) {
   return largest;
 }
 
-Vector LogDensities(const Model& model, const Dataset& rows) {
+// What a network says about rows that it has not seen.
+struct HeldOut {
+  Vector log_density;  // [rows]
+  Vector error;        // [rows times targets] of the mean; none of classes
+};
+
+HeldOut OnHeldOut(const Model& model, const Dataset& rows) {
   const ModelPredictor predictor(model, model.recipe.threads);
-  Vector log_densities(rows.rows());
+  HeldOut judged{Vector(rows.rows()), Vector()};
   if (!model.schema.classes.empty()) {
     const Matrix probability = predictor.ClassProbabilities(rows.inputs);
     for (Index n = 0; n < rows.rows(); ++n)
-      log_densities[n] = std::log(probability(n, static_cast<Index>(rows.targets(n, 0))));
-    return log_densities;
+      judged.log_density[n] = std::log(probability(n, static_cast<Index>(rows.targets(n, 0))));
+    return judged;
   }
   const Prediction prediction = predictor.Predict(rows.inputs);
   for (Index n = 0; n < rows.rows(); ++n)
-    log_densities[n] = prediction.LogDensity(n, rows.targets.row(n));
-  return log_densities;
+    judged.log_density[n] = prediction.LogDensity(n, rows.targets.row(n));
+  // Scaled, so that several targets count alike; a row that counts c times has root c times the
+  // error.
+  Matrix error = StandardizeTargets(model.target_scaler, prediction.Mean()) -
+                 StandardizeTargets(model.target_scaler, rows.targets);
+  if (rows.weights.size() > 0) error = rows.weights.cwiseSqrt().asDiagonal() * error;
+  judged.error = error.reshaped();
+  return judged;
 }
 
 // The largest share first.
@@ -149,9 +161,20 @@ class StackTraining {
   void Judge() {
     const auto kinds = static_cast<Index>(kinds_.size());
     Matrix log_densities(held_out_.rows(), kinds);
-    for (Index k = 0; k < kinds; ++k)
-      log_densities.col(k) = LogDensities(done_[static_cast<std::size_t>(k)], held_out_);
-    shares_ = StackShares(log_densities);
+    Matrix errors;
+    Vector plain(kinds);  // 1 for moments, 0 for paths
+    for (Index k = 0; k < kinds; ++k) {
+      const Model& network = done_[static_cast<std::size_t>(k)];
+      const HeldOut judged = OnHeldOut(network, held_out_);
+      log_densities.col(k) = judged.log_density;
+      errors.conservativeResize(judged.error.size(), kinds);
+      errors.col(k) = judged.error;
+      plain[k] = network.network.propagation == Propagation::kMoments ? 1 : 0;
+    }
+    shares_ = StackShares(log_densities, held_out_.weights);
+    Vector reference = shares_.cwiseProduct(plain);
+    reference /= reference.sum();
+    shares_ = KeepMean(shares_, reference, errors);
     for (Index k = 0; k < kinds; ++k)
       if (shares_[k] >= kLeastShare) kept_.push_back(static_cast<std::size_t>(k));
   }
@@ -316,10 +339,10 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
   return kinds;
 }
 
-Vector StackShares(const Matrix& log_densities) {
+Vector StackShares(const Matrix& log_densities, const Vector& weights) {
   const Index N = log_densities.rows();
   const Index K = log_densities.cols();
-  FATHOM_CHECK(N > 0 && K > 0);
+  FATHOM_CHECK(N > 0 && K > 0 && (weights.size() == 0 || weights.size() == N));
   // Relative to the best of each row; a member that gives a row no density at all has 0.
   Matrix density(N, K);
   for (Index n = 0; n < N; ++n) {
@@ -334,11 +357,26 @@ Vector StackShares(const Matrix& log_densities) {
     Eigen::RowVectorXd counts = Eigen::RowVectorXd::Constant(K, 1 / static_cast<double>(K));
     for (Index n = 0; n < N; ++n) {
       const Eigen::RowVectorXd part = density.row(n).cwiseProduct(shares.transpose());
-      counts += part / part.sum();
+      counts += (weights.size() > 0 ? weights[n] : 1.0) / part.sum() * part;
     }
     shares = counts.transpose() / counts.sum();
   }
   return shares;
+}
+
+Vector KeepMean(const Vector& shares, const Vector& reference, const Matrix& errors) {
+  // Mean squared error of (1 - t) shares + t reference: a t^2 + b t + c.
+  const Vector error = errors * shares;
+  const Vector change = errors * reference - error;
+  constexpr double kWorse = 1.05;  // at most so many times the error of the reference
+  const double limit = kWorse * kWorse * (errors * reference).squaredNorm();
+  const double a = change.squaredNorm();
+  const double b = 2 * error.dot(change);
+  const double c = error.squaredNorm();
+  if (!(c > limit) || !(a > 0)) return shares;
+  // The parabola falls from above the limit at t = 0 to below it at t = 1 and crosses it once.
+  const double t = 2 * (c - limit) / (-b + std::sqrt(b * b - 4 * a * (c - limit)));
+  return (1 - t) * shares + t * reference;
 }
 
 Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {

@@ -71,12 +71,70 @@ TEST(StackShares, AreEqualForEqualMembersAndSmallForBadOnes) {
   EXPECT_TRUE(StackShares(l).allFinite());
 }
 
+TEST(StackShares, CountARowAsOftenAsItsWeightSays) {
+  const Matrix l = 2 * RandomStream(9).NormalMatrix(20, 3);
+  Matrix repeated(25, 3);
+  repeated << l, l.topRows(5);
+  Vector weights = Vector::Ones(20);
+  weights.head(5).setConstant(2);
+  EXPECT_TRUE(StackShares(l, weights).isApprox(StackShares(repeated), 1e-12));
+  EXPECT_FALSE(StackShares(l, weights).isApprox(StackShares(l), 1e-3));
+}
+
+TEST(KeepMean, GoesAsFarTowardsTheReferenceAsTheMeanAsksFor) {
+  RandomStream stream(10);
+  Matrix errors = stream.NormalMatrix(200, 3);
+  errors.col(2) *= 4;
+  const Vector shares = Eigen::Vector3d(0.1, 0.1, 0.8);
+  const Vector reference = Eigen::Vector3d(0.5, 0.5, 0);
+  const Vector kept = KeepMean(shares, reference, errors);
+  EXPECT_NEAR(kept.sum(), 1, 1e-12);
+  EXPECT_NEAR((errors * kept).norm(), 1.05 * (errors * reference).norm(), 1e-9);
+  EXPECT_GT(kept[2], 0);
+  EXPECT_LT(kept[2], shares[2]);
+  // Errors that are small enough change nothing, nor do members that agree, or classes.
+  errors.col(2) /= 10;
+  EXPECT_EQ(KeepMean(shares, reference, errors), shares);
+  errors.setOnes();
+  EXPECT_EQ(KeepMean(shares, reference, errors), shares);
+  EXPECT_EQ(KeepMean(shares, reference, Matrix(0, 3)), shares);
+}
+
 TEST(StackRecipes, LeaveOutWhatDoesNotFit) {
   const Dataset wave = Wave(600);
-  EXPECT_EQ(StackRecipes(SmallStack(), wave).size(), 5U);
-  Recipe shallow = SmallStack();
-  shallow.architecture.hidden = {};
-  EXPECT_EQ(StackRecipes(shallow, wave).size(), 1U);
+  Recipe recipe = SmallStack();
+  EXPECT_EQ(StackRecipes(recipe, wave).size(), 5U);
+  recipe.stack = Stacking::kAuto;
+  for (const Recipe& kind : StackRecipes(recipe, wave))
+    EXPECT_NE(kind.architecture.propagation, Propagation::kSamples);
+  recipe.architecture.hidden = {};
+  EXPECT_EQ(StackRecipes(recipe, wave).size(), 1U);
+}
+
+TEST(StackPays, ForNumbersInTablesWithRowsToJudgeBy) {
+  Recipe recipe = SmallStack();
+  EXPECT_TRUE(StackPays(Wave(20), recipe));  // is asked for
+  recipe.stack = Stacking::kNever;
+  EXPECT_FALSE(StackPays(Wave(600), recipe));
+  recipe.stack = Stacking::kAuto;
+  EXPECT_FALSE(StackPays(Wave(499), recipe));
+  const Dataset wave = Wave(500);
+  EXPECT_TRUE(StackPays(wave, recipe));
+
+  Dataset classes = wave;
+  classes.targets = (wave.targets.array() > 0).cast<double>();
+  classes.schema.classes = {"low", "high"};
+  EXPECT_FALSE(StackPays(classes, recipe));
+  const auto pays = [&](auto&& change) {
+    Recipe changed = recipe;
+    change(&changed);
+    return StackPays(wave, changed);
+  };
+  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.hidden = {}; }));
+  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.propagation = Propagation::kSamples; }));
+  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.full_covariance = true; }));
+  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.likelihood = "student_t"; }));
+  EXPECT_FALSE(pays([](Recipe* r) { r->inference = Inference::kSep; }));
 }
 
 // Otherwise components could sit on the values that the target takes.
@@ -116,6 +174,25 @@ TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
   const TestFolder folder;
   SaveModel(stack, folder.Path("stack.fathom"));
   ExpectSamePredictions(stack, LoadModel(folder.Path("stack.fathom")));
+}
+
+// The floor of points is a thousandth of the target's variance; where less noise is left, neither
+// they nor another layer have anything to add.
+TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
+  Recipe recipe = SmallStack();
+  recipe.stack = Stacking::kAuto;
+  recipe.optimizer.batch_size = 600;  // so that every step is reported
+  std::vector<EpochMetrics> epochs;
+  FitControl control;
+  control.on_epoch = [&](const EpochMetrics& metrics) { epochs.push_back(metrics); };
+  const auto stages = [&](double noise) {
+    recipe.start.output_noise = noise;
+    epochs.clear();
+    const Model stack = Fit(Wave(600), recipe, control);
+    return epochs.back().stage + 1 - static_cast<Index>(stack.companions.size() + 1);
+  };
+  EXPECT_EQ(stages(0.3), 4);   // moments, one layer more, none hidden, points
+  EXPECT_EQ(stages(1e-5), 2);  // moments and none hidden
 }
 
 TEST(Stack, DoesNotDependOnTheThreads) {
