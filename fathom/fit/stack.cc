@@ -97,13 +97,13 @@ std::vector<Recipe> Promising(std::vector<Recipe> kinds, const Model& first) {
   const DeepGp& network = first.network;
   if (!network.likelihood->TakesScaledTargets()) return kinds;
   const double noise = ObservationVariance(network).maxCoeff();
-  const std::size_t depth = network.layers.size();
   std::erase_if(kinds, [&](const Recipe& kind) {
-    // Paths that may not become as narrow as what is there already have nothing to add, nor has a
-    // deeper network where this one leaves nearly nothing unexplained.
+    // Paths that may not become as narrow as what is there already have nothing to add. A deeper
+    // network may, but trained for as long as little noise asks for, it would take most of the time.
     const bool paths = kind.architecture.propagation != Propagation::kMoments;
-    const bool deeper = kind.architecture.hidden.size() + 1 > depth;
-    return (paths && kind.noise_floor > noise) || (deeper && LeavesLittleNoise(network));
+    const bool deeper = kind.architecture.hidden.size() >= network.layers.size();
+    return (paths && kind.noise_floor > noise) ||
+           (deeper && kind.stack == Stacking::kAuto && LeavesLittleNoise(network));
   });
   return kinds;
 }

@@ -176,11 +176,10 @@ TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
   ExpectSamePredictions(stack, LoadModel(folder.Path("stack.fathom")));
 }
 
-// The floor of points is a thousandth of the target's variance; where less noise is left, neither
-// they nor another layer have anything to add.
+// The floor of points is a thousandth of the target's variance; where less noise is left, they have
+// nothing to add.
 TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
   Recipe recipe = SmallStack();
-  recipe.stack = Stacking::kAuto;
   recipe.optimizer.batch_size = 600;  // so that every step is reported
   std::vector<EpochMetrics> epochs;
   FitControl control;
@@ -191,6 +190,9 @@ TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
     const Model stack = Fit(Wave(600), recipe, control);
     return epochs.back().stage + 1 - static_cast<Index>(stack.companions.size() + 1);
   };
+  EXPECT_EQ(stages(0.3), 5);
+  EXPECT_EQ(stages(1e-5), 4);
+  recipe.stack = Stacking::kAuto;
   EXPECT_EQ(stages(0.3), 4);   // moments, one layer more, none hidden, points
   EXPECT_EQ(stages(1e-5), 2);  // moments and none hidden
 }
