@@ -47,6 +47,10 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     control.seconds_before = watch.Seconds();
     control.origin = DescribeData(app, options->data.table);
     control.settings = Settings(app);
+    // What --quality stands for, so that the settings say the same when its meaning changes.
+    control.settings["stack"] = {options->recipe.stack};
+    control.settings["hidden"] = {options->recipe.hidden};
+    control.settings["inducing"] = {options->recipe.inducing};
     // Left by an earlier training, whose place this one takes.
     std::filesystem::remove(control.checkpoint);
     return Fit(dataset, recipe, control);

@@ -48,14 +48,18 @@ std::string DescribeLikelihood(const DeepGp& network) {
 nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
                                   const Model& model) {
   const TrainingSummary& summary = model.summary;
-  const Vector noise = NoiseStd(model);
-  nlohmann::ordered_json noise_std = nlohmann::ordered_json::object();
-  for (Index t = 0; t < noise.size(); ++t) noise_std[model.target_names[t]] = ToJson(noise[t]);
+  const auto noise_std = [](const Model& member) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    const Vector noise = NoiseStd(member);
+    for (Index t = 0; t < noise.size(); ++t) json[member.target_names[t]] = ToJson(noise[t]);
+    return json;
+  };
   nlohmann::ordered_json stack = nlohmann::ordered_json::array();
   const auto add = [&](const Model& member) {
     stack.push_back({{"share", ToJson(member.share)},
                      {"architecture", DescribeNetwork(member.network)},
-                     {"propagation", DescribePropagation(member.network)}});
+                     {"propagation", DescribePropagation(member.network)},
+                     {"noise_std", noise_std(member)}});
   };
   add(model);
   for (const Model& companion : model.companions) add(companion);
@@ -77,7 +81,7 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"reason", ToJson(summary.reason)},
           {"message", summary.message},
           {"energy_per_row", ToJson(summary.energy_per_row)},
-          {"noise_std", noise_std},
+          {"noise_std", noise_std(model)},
           {"recoveries", summary.recoveries},
           {"largest_jitter", ToJson(summary.largest_jitter)}};
 }
@@ -90,7 +94,11 @@ std::string StackLines(const Model& model) {
   std::ostringstream text;
   const auto line = [&](const Model& member) {
     text << "stack       " << std::fixed << std::setprecision(3) << member.share << " of "
-         << DescribeNetwork(member.network) << ", " << DescribePropagation(member.network) << "\n";
+         << DescribeNetwork(member.network) << ", " << DescribePropagation(member.network);
+    const Vector noise = NoiseStd(member);
+    if (noise.size() == 1)
+      text << ", noise " << std::defaultfloat << std::setprecision(3) << noise[0];
+    text << "\n";
   };
   line(model);
   for (const Model& companion : model.companions) line(companion);

@@ -19,7 +19,8 @@ constexpr const char* kExample =
     "A training that was interrupted or killed goes on from MODEL.checkpoint and ends with exactly "
     "the model that it\nwould have given without a break; the time before the break counts towards "
     "its --time-budget. A finished model\nis trained for --steps more, from its present "
-    "parameters, with a warm-up and a decay of the learning rate of\ntheir own. The table must be "
+    "parameters, with a warm-up and a decay of the learning rate of\ntheir own; a stack is not. "
+    "The table must be "
     "the one that the training began with.";
 
 struct ResumeOptions {

@@ -225,7 +225,7 @@ void ResolveSteps(Index rows, Recipe* recipe) {
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  if (StackPays(dataset, recipe)) return FitStack(dataset, recipe, control);
+  if (MakesStack(dataset, recipe)) return FitStack(dataset, recipe, control);
   Recipe single = recipe;
   single.stack = Stacking::kNever;
   return FitOneNetwork(dataset, single, control);
@@ -274,6 +274,7 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
   const Model& model = checkpoint.model;
   CheckRecipe(model.recipe);
+  for (const Model& companion : model.companions) CheckRecipe(companion.recipe);
   ResolveSteps(dataset.rows(), &checkpoint.model.recipe);
   CheckDataset(dataset);
   RequireSameData(dataset, model);
@@ -292,13 +293,11 @@ Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitC
 }
 
 Checkpoint StartAgain(Model model, Index steps) {
-  if (model.recipe.stack != Stacking::kNever)
-    ThrowError("a stack of networks cannot be trained further; fit it anew");
-  return TrainOn(std::move(model), steps);
-}
-
-Checkpoint TrainOn(Model model, Index steps) {
   Recipe& recipe = model.recipe;
+  if (recipe.stack != Stacking::kNever)
+    ThrowError(
+        "a stack of networks cannot be trained further; fit it anew, or one network: with "
+        "--stack never");
   Require(model.summary.steps >= 0, "steps of the model", "at least 0", model.summary.steps);
   recipe.optimizer.time_budget = 0;
   recipe.optimizer.steps = recipe.low_noise_steps = steps;

@@ -168,7 +168,12 @@ void FromJson(const Json& json, const std::string& name, StopReason* value) {
 }
 
 void FromJson(const Json& json, const std::string& name, Stacking* value) {
-  ValueOf(kStackings, json, name, value);
+  // Files of earlier versions have a flag.
+  if (json.is_boolean()) {
+    *value = json.get<bool>() ? Stacking::kAlways : Stacking::kNever;
+  } else {
+    ValueOf(kStackings, json, name, value);
+  }
 }
 
 void FromJson(const Json& json, const std::string& name, Inference* value) {

@@ -165,7 +165,9 @@ void CheckWhole(const Model& model) {
   require(model.target_scaler.mean.size(), targets, "scaled targets");
   for (const Model& companion : model.companions) {
     if (!companion.companions.empty() || companion.input_names != model.input_names ||
-        companion.target_names != model.target_names)
+        companion.target_names != model.target_names ||
+        companion.schema.classes != model.schema.classes ||
+        companion.network.likelihood->Name() != likelihood.Name())
       ThrowError("a companion of its network is for another table");
   }
   if (!(model.share > 0 && model.share <= 1))
@@ -189,6 +191,7 @@ class Builder {
     model.schema = description.contains("columns")
                        ? ReadSchema(Field(description, "columns", Json::value_t::object))
                        : NumericSchema(model.input_names, model.target_names);
+    model.recipe.stack = Stacking::kNever;  // what files say that know of no stacks
     UpdateRecipe(Field(description, "recipe", Json::value_t::object), &model.recipe);
     if (description.contains("data")) {
       const Json& data = Field(description, "data", Json::value_t::object);

@@ -245,6 +245,17 @@ TEST_F(HostileFile, SecondVersionHadNoClassesAndStillLoads) {
   EXPECT_EQ(LoadModel(path_).schema, now.schema);
 }
 
+TEST_F(HostileFile, StacksWereAFlagAndBeforeThatUnknown) {
+  description_["recipe"]["stack"] = true;
+  content_.metadata["model"] = description_.dump();
+  WriteSafeTensors(path_, content_);
+  EXPECT_EQ(LoadModel(path_).recipe.stack, Stacking::kAlways);
+  description_["recipe"].erase("stack");
+  content_.metadata["model"] = description_.dump();
+  WriteSafeTensors(path_, content_);
+  EXPECT_EQ(LoadModel(path_).recipe.stack, Stacking::kNever);
+}
+
 TEST_F(HostileFile, ClassesThatDoNotFitTheLikelihood) {
   description_["columns"]["classes"] = {"p", "q"};
   ExpectRefused("there are 2 classes where 0 are needed");

@@ -15,9 +15,6 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
 // Takes the dataset to be the one that the training began with.
 Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control);
 
-// Like StartAgain, also for a network that belongs to a stack.
-Checkpoint TrainOn(Model network, Index steps);
-
 // Whether the noise of the observations is so small that there is more to be learnt than usual.
 bool LeavesLittleNoise(const DeepGp& network);
 

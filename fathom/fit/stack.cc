@@ -23,6 +23,8 @@ namespace {
 // Members of a smaller share are left out of the model: they would cost time at every prediction.
 constexpr double kLeastShare = 0.01;
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 // Where a target takes few values: the variance of rounding to them, of the target scaled to
 // variance 1, for the target of which it is largest; 0 where none does.
 double RoundingVariance(const Matrix& targets) {
@@ -36,7 +38,7 @@ double RoundingVariance(const Matrix& targets) {
     const bool few =
         levels.size() <= kFew && 5 * static_cast<Index>(levels.size()) < targets.rows();
     if (!few || levels.size() < 2) continue;
-    double gap = std::numeric_limits<double>::infinity();
+    double gap = kInfinity;
     for (auto level = std::next(levels.begin()); level != levels.end(); ++level)
       gap = std::min(gap, *level - *std::prev(level));
     const double variance = (targets.col(t).array() - targets.col(t).mean()).square().mean();
@@ -72,17 +74,17 @@ HeldOut OnHeldOut(const Model& model, const Dataset& rows) {
   return judged;
 }
 
-// The largest share first.
-Model Assemble(std::vector<Model> members, const Vector& shares) {
+// The largest share first; they are brought to the sum 1.
+Model Assemble(std::vector<Model> members, const std::vector<double>& shares) {
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   Model stack;
   for (const std::size_t k : order) {
     Model& member = members[k];
-    member.share = shares[k];
-    member.companions.clear();
+    member.share = shares[k] / sum;
     if (k == order[0]) {
       stack = std::move(member);
     } else {
@@ -108,15 +110,24 @@ std::vector<Recipe> Promising(std::vector<Recipe> kinds, const Model& first) {
   return kinds;
 }
 
+// The same network under five times the noise: for rows that no network foresees. A Gaussian gives a
+// row that is 17 standard deviations off a log density of -145; a wide one with a share of a
+// thousandth leaves it -15.
+Model Wide(Model network) {
+  constexpr double kNoiseVariance = 25;
+  network.network.likelihood_parameters *= kNoiseVariance;
+  return network;
+}
+
 // First every kind on the rows of the split, then those with a share on all rows.
 class StackTraining {
  public:
-  // Keeps references to dataset and control.
+  // The time budget of the recipe is that of the first stage. Keeps references to dataset and
+  // control.
   StackTraining(const Dataset& dataset, const Recipe& recipe, const FitControl& control)
       : dataset_(dataset),
         kinds_(StackRecipes(recipe, dataset)),
-        // The budget of a kind, which those that go on share out among them.
-        time_to_go_on_(recipe.optimizer.time_budget * static_cast<double>(kinds_.size())),
+        time_budget_(recipe.optimizer.time_budget * 2 * static_cast<double>(kinds_.size())),
         control_(control),
         fingerprint_(Fingerprint(dataset)) {
     RandomStream stream(recipe.seed, 5);
@@ -131,17 +142,15 @@ class StackTraining {
 
   Model Run(std::optional<Checkpoint> unfinished) {
     if (unfinished) {
-      for (Model& network : std::exchange(unfinished->model.companions, {}))
+      for (Model& network : std::exchange(unfinished->model.companions, {})) {
+        if (network.summary.reason == StopReason::kInterrupted || done_.size() + 1 >= Stages())
+          ThrowError("the networks of the stack are not those of a checkpoint");
         Add(std::move(network));
+      }
     }
-    if (unfinished && done_.size() >= Stages())
-      ThrowError("the stack has more networks than kinds");
     while (done_.size() < Stages()) {
-      Model network = Stage(std::exchange(unfinished, {}));
-      network.companions.clear();
-      const bool interrupted = network.summary.reason == StopReason::kInterrupted;
-      Add(std::move(network));
-      if (interrupted) break;
+      Add(Stage(std::exchange(unfinished, {})));
+      if (done_.back().summary.reason == StopReason::kInterrupted) break;
     }
     return Whole();
   }
@@ -152,6 +161,7 @@ class StackTraining {
   bool Judged() const { return shares_.size() > 0; }
 
   void Add(Model network) {
+    network.companions.clear();
     done_.push_back(std::move(network));
     if (done_.back().summary.reason == StopReason::kInterrupted) return;
     if (done_.size() == 1) kinds_ = Promising(std::move(kinds_), done_[0]);
@@ -159,35 +169,83 @@ class StackTraining {
   }
 
   void Judge() {
-    const auto kinds = static_cast<Index>(kinds_.size());
-    Matrix log_densities(held_out_.rows(), kinds);
-    Matrix errors;
-    Vector plain(kinds);  // 1 for moments, 0 for paths
-    for (Index k = 0; k < kinds; ++k) {
-      const Model& network = done_[static_cast<std::size_t>(k)];
-      const HeldOut judged = OnHeldOut(network, held_out_);
-      log_densities.col(k) = judged.log_density;
-      errors.conservativeResize(judged.error.size(), kinds);
-      errors.col(k) = judged.error;
-      plain[k] = network.network.propagation == Propagation::kMoments ? 1 : 0;
+    std::vector<HeldOut> judged;
+    Vector plain = Vector::Zero(static_cast<Index>(kinds_.size()));  // 1 for moments, 0 for paths
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      judged.push_back(OnHeldOut(done_[k], held_out_));
+      if (Failed(k)) judged[k].log_density.setConstant(-kInfinity);
+      if (done_[k].network.propagation == Propagation::kMoments && !Failed(k))
+        plain[static_cast<Index>(k)] = 1;
     }
-    shares_ = StackShares(log_densities, held_out_.weights);
-    Vector reference = shares_.cwiseProduct(plain);
+    Index leader = 0;
+    SharesOf(judged).cwiseProduct(plain).maxCoeff(&leader);
+    leader_ = static_cast<std::size_t>(leader);
+    const bool has_wide = done_[0].network.likelihood->Name() == "gaussian";
+    if (has_wide) {
+      judged.push_back(OnHeldOut(Wide(done_[leader_]), held_out_));
+      plain.conservativeResize(plain.size() + 1);
+      plain[plain.size() - 1] = 1;
+    }
+    Vector shares = SharesOf(judged);
+    Vector reference = shares.cwiseProduct(plain);
     reference /= reference.sum();
-    shares_ = KeepMean(shares_, reference, errors);
-    for (Index k = 0; k < kinds; ++k)
-      if (shares_[k] >= kLeastShare) kept_.push_back(static_cast<std::size_t>(k));
+    Matrix errors(judged[0].error.size(), shares.size());
+    for (std::size_t k = 0; k < judged.size(); ++k)
+      errors.col(static_cast<Index>(k)) = judged[k].error;
+    shares = KeepMean(shares, reference, errors);
+    shares_ = shares.head(static_cast<Index>(kinds_.size()));
+    wide_share_ = has_wide ? shares[shares.size() - 1] : 0;
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      if (shares_[static_cast<Index>(k)] >= kLeastShare && !Failed(k)) kept_.push_back(k);
+    }
+    if (kept_.empty()) kept_ = {leader_};
   }
 
+  Vector SharesOf(const std::vector<HeldOut>& judged) const {
+    Matrix log_densities(held_out_.rows(), static_cast<Index>(judged.size()));
+    for (std::size_t k = 0; k < judged.size(); ++k)
+      log_densities.col(static_cast<Index>(k)) = judged[k].log_density;
+    return StackShares(log_densities, held_out_.weights);
+  }
+
+  // Of the first kind there is always a network.
+  bool Failed(std::size_t kind) const {
+    return kind > 0 && done_[kind].summary.reason == StopReason::kNumericalFailure;
+  }
+
+  // A kind that cannot be trained is left out, and one that cannot go on stays as it was: the others
+  // are as good as before.
   Model Stage(std::optional<Checkpoint> unfinished) {
+    const std::size_t stage = done_.size();
+    if (stage == 0) return Train(std::move(unfinished));
+    TrainingSummary failure;
+    try {
+      Model network = Train(std::move(unfinished));
+      if (network.summary.reason != StopReason::kNumericalFailure) return network;
+      failure = network.summary;
+    } catch (const NumericalError& error) {
+      failure.message = error.what();
+    }
+    if (stage >= kinds_.size()) return done_[kept_[stage - kinds_.size()]];
+    failure.reason = StopReason::kNumericalFailure;
+    Model stand_in = done_[0];
+    stand_in.summary = failure;
+    return stand_in;
+  }
+
+  Model Train(std::optional<Checkpoint> unfinished) {
     FitControl control = control_;
     control.fingerprint = fingerprint_;
+    control.seconds_before = 0;
     CountOn(&control);
-    if (!done_.empty() || unfinished) control.seconds_before = 0;
     const std::size_t stage = done_.size();
     const std::size_t kinds = kinds_.size();
-    if (!unfinished && stage < kinds) return FitOneNetwork(part_, kinds_[stage], control, done_);
-    if (!unfinished) unfinished = WithAllRows(done_[kept_[stage - kinds]]);
+    if (!unfinished && stage < kinds) {
+      Recipe recipe = kinds_[stage];
+      recipe.optimizer.time_budget = TimeFor(stage);
+      return FitOneNetwork(part_, recipe, control, done_);
+    }
+    if (!unfinished) unfinished = WithAllRows(stage);
     unfinished->model.companions = done_;
     return ResumeOneNetwork(stage < kinds ? part_ : dataset_, std::move(*unfinished), control);
   }
@@ -195,36 +253,47 @@ class StackTraining {
   // Moments gain from the planned steps once more, unless they had more than those already. Paths
   // would only become narrower than what their share was judged by. For these, a quarter of their
   // steps, small ones, take in the rows that they have not seen.
-  Checkpoint WithAllRows(const Model& network) const {
-    const bool paths = network.network.propagation != Propagation::kMoments;
-    const Index done = network.summary.steps;
-    const bool little = paths || done > network.recipe.optimizer.steps;
-    Checkpoint run = TrainOn(network, std::max(Index{1}, little ? done / 4 : done));
-    MinimizeOptions& optimizer = run.model.recipe.optimizer;
-    if (little) optimizer.learning_rate *= 0.1;
-    optimizer.time_budget = time_to_go_on_ / static_cast<double>(kept_.size());
+  Checkpoint WithAllRows(std::size_t stage) const {
+    Checkpoint run;
+    run.model = done_[kept_[stage - kinds_.size()]];
+    const DeepGp& network = run.model.network;
+    Recipe& recipe = run.model.recipe;
+    const Index done = run.model.summary.steps;
+    const bool little =
+        network.propagation != Propagation::kMoments || done > recipe.optimizer.steps;
+    recipe.optimizer.steps = std::max(Index{1}, little ? done / 4 : done);
+    recipe.low_noise_steps = recipe.optimizer.steps;
+    if (little) recipe.optimizer.learning_rate *= 0.1;
+    recipe.optimizer.time_budget = TimeFor(stage);
     // The energy falls while the rate is high again, which the plateau rule would take for the end.
-    optimizer.patience = 0;
+    recipe.optimizer.patience = 0;
+    recipe.threads = kinds_[0].threads;
+    run.state = MinimizeState(Pack(network, PackingOf(recipe)));
     return run;
   }
 
-  // Steps of the stage alone; a network that goes on counts those of its first stage, too.
-  Index StepsOf(std::size_t stage) const {
-    const Index before =
-        stage < kinds_.size() ? 0 : done_[kept_[stage - kinds_.size()]].summary.steps;
-    return done_[stage].summary.steps - before;
+  // Half of the time budget is for the kinds, the rest for those that go on.
+  double TimeFor(std::size_t stage) const {
+    if (time_budget_ == 0) return 0;
+    const bool first = stage < kinds_.size();
+    const double left = (first ? time_budget_ / 2 : time_budget_) - SecondsOfDone();
+    const auto stages_left = static_cast<double>((first ? kinds_.size() : Stages()) - stage);
+    constexpr double kLeast = 1e-3;  // 0 would be no budget at all
+    return std::max(kLeast, left / stages_left);
+  }
+
+  double SecondsOfDone() const {
+    double seconds = 0;
+    for (const Model& network : done_) seconds += network.summary.seconds;
+    return seconds;
   }
 
   // Steps and time go on where the networks before have ended.
   void CountOn(FitControl* control) const {
-    const std::size_t stage = done_.size();
+    const auto stage = static_cast<Index>(done_.size());
+    const double seconds = control_.seconds_before + SecondsOfDone();
     Index steps = 0;
-    double seconds = 0;
-    for (std::size_t s = 0; s < stage; ++s) {
-      steps += StepsOf(s);
-      seconds += done_[s].summary.seconds;
-    }
-    if (stage >= kinds_.size()) steps -= done_[kept_[stage - kinds_.size()]].summary.steps;
+    for (const Model& network : done_) steps += network.summary.steps;
     if (control_.callback) {
       const auto stages = static_cast<double>(Stages());
       control->callback = [=, this](Progress progress, const MinimizeState& state) {
@@ -237,7 +306,7 @@ class StackTraining {
     }
     if (control_.on_epoch) {
       control->on_epoch = [=, this](EpochMetrics metrics) {
-        metrics.stage = static_cast<Index>(stage);
+        metrics.stage = stage;
         metrics.step += steps;
         metrics.seconds += seconds;
         control_.on_epoch(metrics);
@@ -245,56 +314,74 @@ class StackTraining {
     }
   }
 
-  // What stands when all stages are done, or as far as they are: of a kind that has not yet gone on,
-  // the network that saw nine tenths of the rows.
+  // What stands when all stages are done, or as far as they are.
   Model Whole() const {
     std::vector<Model> members;
-    Vector shares;
+    std::vector<double> shares;
     if (Judged()) {
-      shares.resize(static_cast<Index>(kept_.size()));
-      for (std::size_t j = 0; j < kept_.size(); ++j) {
-        const std::size_t stage = kinds_.size() + j;
-        members.push_back(done_[stage < done_.size() ? stage : kept_[j]]);
-        shares[static_cast<Index>(j)] = shares_[static_cast<Index>(kept_[j])];
+      for (const std::size_t kind : kept_) {
+        members.push_back(Latest(kind));
+        shares.push_back(shares_[static_cast<Index>(kind)]);
+      }
+      if (wide_share_ > 0) {
+        members.push_back(Wide(Latest(leader_)));
+        shares.push_back(wide_share_);
       }
     } else {
       members = done_;
-      shares = Vector::Ones(static_cast<Index>(done_.size()));
+      shares.assign(done_.size(), 1);
     }
-    Model stack = Assemble(std::move(members), shares / shares.sum());
+    Model stack = Assemble(std::move(members), shares);
     stack.summary = Combined(stack.summary);
     return stack;
+  }
+
+  // Of a kind that has not yet gone on, the network that saw nine tenths of the rows.
+  Model Latest(std::size_t kind) const {
+    Model network = done_[kind];
+    const auto place = std::find(kept_.begin(), kept_.end(), kind) - kept_.begin();
+    const std::size_t stage = kinds_.size() + static_cast<std::size_t>(place);
+    if (stage < done_.size()) {
+      network = done_[stage];
+      network.recipe = done_[kind].recipe;  // without what is special to going on
+    }
+    return network;
   }
 
   // Energy and rows of the first member; steps and time of all that was trained.
   TrainingSummary Combined(TrainingSummary summary) const {
     summary.steps = 0;
-    summary.seconds = 0;
+    summary.seconds = control_.seconds_before + SecondsOfDone();
     summary.recoveries = 0;
-    for (std::size_t s = 0; s < done_.size(); ++s) {
-      summary.steps += StepsOf(s);
-      summary.seconds += done_[s].summary.seconds;
-      summary.recoveries += done_[s].summary.recoveries;
+    for (const Model& network : done_) {
+      summary.steps += network.summary.steps;
+      summary.recoveries += network.summary.recoveries;
     }
-    summary.reason = done_.back().summary.reason;
-    summary.message = done_.back().summary.message;
+    const TrainingSummary& last = done_.back().summary;
+    if (Judged() && last.reason == StopReason::kNumericalFailure)
+      return summary;  // not of a member
+    summary.reason = last.reason;
+    summary.message = last.message;
     return summary;
   }
 
   const Dataset& dataset_;
   std::vector<Recipe> kinds_;
-  double time_to_go_on_;
+  double time_budget_;  // of all stages
   const FitControl& control_;
   std::string fingerprint_;
   Dataset part_, held_out_;
   std::vector<Model> done_;
-  Vector shares_;                  // of the kinds, when all are done
-  std::vector<std::size_t> kept_;  // the kinds whose share is worth having
+  // When all kinds are done:
+  Vector shares_;                  // of the kinds
+  std::vector<std::size_t> kept_;  // those whose share is worth having
+  std::size_t leader_ = 0;         // that with the largest share among those with moments
+  double wide_share_ = 0;          // of the leader under more noise
 };
 
 }  // namespace
 
-bool StackPays(const Dataset& dataset, const Recipe& recipe) {
+bool MakesStack(const Dataset& dataset, const Recipe& recipe) {
   if (recipe.stack != Stacking::kAuto) return recipe.stack == Stacking::kAlways;
   constexpr Index kEnoughRows = 500;
   const Architecture& architecture = recipe.architecture;
@@ -315,7 +402,10 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
     add([](Recipe* deeper) {
       deeper->architecture.hidden.push_back(deeper->architecture.hidden.back());
     });
-    add([](Recipe* shallow) { shallow->architecture.hidden.clear(); });
+    add([](Recipe* shallow) {
+      shallow->architecture.hidden.clear();
+      shallow->architecture.inducing.resize(1);
+    });
     // A mixture of paths could sit on the values of a target that takes few, so no component is
     // narrower than the rounding to them.
     const bool classes = !dataset.schema.classes.empty();
@@ -346,10 +436,11 @@ Vector StackShares(const Matrix& log_densities, const Vector& weights) {
   // Relative to the best of each row; a member that gives a row no density at all has 0.
   Matrix density(N, K);
   for (Index n = 0; n < N; ++n) {
-    const double best = log_densities.row(n).maxCoeff();
-    density.row(n) = std::isfinite(best)
-                         ? Eigen::RowVectorXd((log_densities.row(n).array() - best).exp())
-                         : Eigen::RowVectorXd(Eigen::RowVectorXd::Ones(K));
+    const Eigen::RowVectorXd l =
+        log_densities.row(n).unaryExpr([](double v) { return std::isnan(v) ? -kInfinity : v; });
+    const double best = l.maxCoeff();
+    density.row(n) = std::isfinite(best) ? Eigen::RowVectorXd((l.array() - best).exp())
+                                         : Eigen::RowVectorXd(Eigen::RowVectorXd::Ones(K));
   }
   Vector shares = Vector::Constant(K, 1 / static_cast<double>(K));
   constexpr int kIterations = 500;
@@ -375,19 +466,32 @@ Vector KeepMean(const Vector& shares, const Vector& reference, const Matrix& err
   const double c = error.squaredNorm();
   if (!(c > limit) || !(a > 0)) return shares;
   // The parabola falls from above the limit at t = 0 to below it at t = 1 and crosses it once.
-  const double t = 2 * (c - limit) / (-b + std::sqrt(b * b - 4 * a * (c - limit)));
+  const double t = 2 * (c - limit) / (-b + std::sqrt(std::max(0.0, b * b - 4 * a * (c - limit))));
   return (1 - t) * shares + t * reference;
 }
 
-Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
+namespace {
+
+void CheckStack(const Recipe& recipe) {
   Require(recipe.architecture.propagation == Propagation::kMoments, "propagation",
           "'moments' for a stack, which has the others too", "paths");
   Require(recipe.inference == Inference::kAep, "inference", "'aep' for a stack", "'sep' or 'ep'");
   Require(!recipe.architecture.full_covariance, "covariance", "'diag' for a stack", "'full'");
+}
+
+}  // namespace
+
+Model FitStack(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
+  CheckStack(recipe);
   // Settled for all stages at once, so that a resumed stack settles nothing anew.
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
-  settled.optimizer.time_budget /= static_cast<double>(2 * StackRecipes(recipe, dataset).size());
+  double& time = settled.optimizer.time_budget;
+  if (time > 0) {
+    constexpr double kLeast = 1e-3;
+    time = std::max(kLeast, time - control.seconds_before) /
+           static_cast<double>(2 * StackRecipes(recipe, dataset).size());
+  }
   return StackTraining(dataset, settled, control).Run({});
 }
 
@@ -395,8 +499,13 @@ Model ResumeStack(const Dataset& dataset, Checkpoint checkpoint, const FitContro
   // The first kind has the recipe that the stack was asked for.
   const std::vector<Model>& done = checkpoint.model.companions;
   Recipe recipe = done.empty() ? checkpoint.model.recipe : done.front().recipe;
+  CheckStack(recipe);
   recipe.threads = checkpoint.model.recipe.threads;
-  return StackTraining(dataset, recipe, control).Run(std::move(checkpoint));
+  // Networks that are yet to come are of the same table as this one.
+  FitControl same_data = control;
+  same_data.origin = checkpoint.model.data.origin;
+  same_data.settings = checkpoint.model.data.settings;
+  return StackTraining(dataset, recipe, same_data).Run(std::move(checkpoint));
 }
 
 }  // namespace fathom

@@ -1,7 +1,8 @@
 // A mixture of models of several kinds, each of which some tables call for: moments between the
 // layers, sampled paths, learnt points, one layer more, no hidden layer. Every kind is first fitted
 // to nine tenths of the rows; how well it predicts the others decides its share. Those with a share
-// worth having then go on with all rows.
+// worth having then go on with all rows. With Gaussian noise, one of them stands there a second time
+// with more of it, for outliers.
 #ifndef FATHOM_FIT_STACK_H_
 #define FATHOM_FIT_STACK_H_
 
@@ -12,7 +13,7 @@
 namespace fathom {
 
 // Whether Fit makes a stack of it.
-bool StackPays(const Dataset& dataset, const Recipe& recipe);
+bool MakesStack(const Dataset& dataset, const Recipe& recipe);
 
 // The recipes of the kinds; the first is the given one.
 std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset);
