@@ -165,6 +165,22 @@ TEST_F(Config, TheSettingsOfAModelFitItAgain) {
   EXPECT_EQ(settings(File("second.fathom")), settings(model_));
 }
 
+TEST_F(Config, TheSettingsSayWhatTheQualityStoodFor) {
+  const auto settings = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"fit", train_, "--target", "y",
+                                          "-o",  model_, "--effort", "0.01"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    Good(arguments);
+    auto map = LoadModel(model_).data.settings;
+    return map["hidden"][0] + " " + map["inducing"][0] + " " + map["stack"][0];
+  };
+  EXPECT_EQ(settings({}), "5 100,50 auto");
+  EXPECT_EQ(settings({"--quality", "fast"}), "3 50,30 never");
+  EXPECT_EQ(settings({"--hidden", "2"}), "2 100,50 never");
+  EXPECT_EQ(settings({"--hidden", "2", "--quality", "best", "--inducing", "5"}), "2 5 always");
+  EXPECT_EQ(settings({"--quality", "best", "--stack", "never"}), "5 100,50 never");
+}
+
 TEST_F(Config, FaultsAreNamedByFileLineAndKey) {
   const auto refuse = [&](const std::string& content, const std::string& word) {
     const std::string config = folder_.Write("bad.toml", content);
