@@ -14,6 +14,7 @@
 #include "fathom/fit/observations.h"
 #include "fathom/fit/one_network.h"
 #include "fathom/fit/stack.h"
+#include "fathom/fit/stack_kinds.h"
 
 namespace fathom {
 

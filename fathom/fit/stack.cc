@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/data/fingerprint.h"
 #include "fathom/data/split.h"
-#include "fathom/fit/describe.h"
-#include "fathom/fit/observations.h"
 #include "fathom/fit/one_network.h"
+#include "fathom/fit/stack_kinds.h"
+#include "fathom/fit/stack_shares.h"
 
 namespace fathom {
 
@@ -24,28 +22,6 @@ namespace {
 constexpr double kLeastShare = 0.01;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Where a target takes few values: the variance of rounding to them, of the target scaled to
-// variance 1, for the target of which it is largest; 0 where none does.
-double RoundingVariance(const Matrix& targets) {
-  constexpr std::size_t kFew = 100;
-  double largest = 0;
-  for (Index t = 0; t < targets.cols(); ++t) {
-    std::set<double> levels;
-    for (Index n = 0; n < targets.rows() && levels.size() <= kFew; ++n)
-      levels.insert(targets(n, t));
-    // A short table has few values of anything.
-    const bool few =
-        levels.size() <= kFew && 5 * static_cast<Index>(levels.size()) < targets.rows();
-    if (!few || levels.size() < 2) continue;
-    double gap = kInfinity;
-    for (auto level = std::next(levels.begin()); level != levels.end(); ++level)
-      gap = std::min(gap, *level - *std::prev(level));
-    const double variance = (targets.col(t).array() - targets.col(t).mean()).square().mean();
-    largest = std::max(largest, gap * gap / (12 * variance));
-  }
-  return largest;
-}
 
 // What a network says about rows that it has not seen.
 struct HeldOut {
@@ -92,22 +68,6 @@ Model Assemble(std::vector<Model> members, const std::vector<double>& shares) {
     }
   }
   return stack;
-}
-
-// The kinds that are worth their time once the first is known.
-std::vector<Recipe> Promising(std::vector<Recipe> kinds, const Model& first) {
-  const DeepGp& network = first.network;
-  if (!network.likelihood->TakesScaledTargets()) return kinds;
-  const double noise = ObservationVariance(network).maxCoeff();
-  std::erase_if(kinds, [&](const Recipe& kind) {
-    // Paths that may not become as narrow as what is there already have nothing to add. A deeper
-    // network may, but trained for as long as little noise asks for, it would take most of the time.
-    const bool paths = kind.architecture.propagation != Propagation::kMoments;
-    const bool deeper = kind.architecture.hidden.size() >= network.layers.size();
-    return (paths && kind.noise_floor > noise) ||
-           (deeper && kind.stack == Stacking::kAuto && LeavesLittleNoise(network));
-  });
-  return kinds;
 }
 
 // The same network under five times the noise: for rows that no network foresees. A Gaussian gives a
@@ -164,7 +124,7 @@ class StackTraining {
     network.companions.clear();
     done_.push_back(std::move(network));
     if (done_.back().summary.reason == StopReason::kInterrupted) return;
-    if (done_.size() == 1) kinds_ = Promising(std::move(kinds_), done_[0]);
+    if (done_.size() == 1) kinds_ = PromisingKinds(std::move(kinds_), done_[0]);
     if (done_.size() == kinds_.size()) Judge();
   }
 
@@ -378,99 +338,6 @@ class StackTraining {
   std::size_t leader_ = 0;         // that with the largest share among those with moments
   double wide_share_ = 0;          // of the leader under more noise
 };
-
-}  // namespace
-
-bool MakesStack(const Dataset& dataset, const Recipe& recipe) {
-  if (recipe.stack != Stacking::kAuto) return recipe.stack == Stacking::kAlways;
-  constexpr Index kEnoughRows = 500;
-  const Architecture& architecture = recipe.architecture;
-  return dataset.rows() >= kEnoughRows && !architecture.hidden.empty() &&
-         architecture.propagation == Propagation::kMoments && !architecture.full_covariance &&
-         recipe.inference == Inference::kAep &&
-         ChooseLikelihood(architecture.likelihood, dataset) == "gaussian";
-}
-
-std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
-  std::vector<Recipe> kinds = {recipe};
-  const auto add = [&](auto&& change) {
-    kinds.push_back(recipe);
-    change(&kinds.back());
-  };
-  const Architecture& architecture = recipe.architecture;
-  if (!architecture.hidden.empty()) {
-    add([](Recipe* deeper) {
-      deeper->architecture.hidden.push_back(deeper->architecture.hidden.back());
-    });
-    add([](Recipe* shallow) {
-      shallow->architecture.hidden.clear();
-      shallow->architecture.inducing.resize(1);
-    });
-    // A mixture of paths could sit on the values of a target that takes few, so no component is
-    // narrower than the rounding to them.
-    const bool classes = !dataset.schema.classes.empty();
-    const double floor =
-        std::max(recipe.noise_floor, classes ? 0 : RoundingVariance(dataset.targets));
-    if (recipe.stack == Stacking::kAlways) {
-      add([&](Recipe* sampled) {
-        sampled->architecture.propagation = Propagation::kSamples;
-        sampled->architecture.skip_links = true;
-        sampled->noise_floor = floor;
-      });
-    }
-    if (!classes) {
-      add([&](Recipe* points) {
-        points->architecture.propagation = Propagation::kPoints;
-        points->architecture.skip_links = true;
-        points->noise_floor = std::max(floor, 1e-3);
-      });
-    }
-  }
-  return kinds;
-}
-
-Vector StackShares(const Matrix& log_densities, const Vector& weights) {
-  const Index N = log_densities.rows();
-  const Index K = log_densities.cols();
-  FATHOM_CHECK(N > 0 && K > 0 && (weights.size() == 0 || weights.size() == N));
-  // Relative to the best of each row; a member that gives a row no density at all has 0.
-  Matrix density(N, K);
-  for (Index n = 0; n < N; ++n) {
-    const Eigen::RowVectorXd l =
-        log_densities.row(n).unaryExpr([](double v) { return std::isnan(v) ? -kInfinity : v; });
-    const double best = l.maxCoeff();
-    density.row(n) = std::isfinite(best) ? Eigen::RowVectorXd((l.array() - best).exp())
-                                         : Eigen::RowVectorXd(Eigen::RowVectorXd::Ones(K));
-  }
-  Vector shares = Vector::Constant(K, 1 / static_cast<double>(K));
-  constexpr int kIterations = 500;
-  for (int i = 0; i < kIterations; ++i) {
-    Eigen::RowVectorXd counts = Eigen::RowVectorXd::Constant(K, 1 / static_cast<double>(K));
-    for (Index n = 0; n < N; ++n) {
-      const Eigen::RowVectorXd part = density.row(n).cwiseProduct(shares.transpose());
-      counts += (weights.size() > 0 ? weights[n] : 1.0) / part.sum() * part;
-    }
-    shares = counts.transpose() / counts.sum();
-  }
-  return shares;
-}
-
-Vector KeepMean(const Vector& shares, const Vector& reference, const Matrix& errors) {
-  // Mean squared error of (1 - t) shares + t reference: a t^2 + b t + c.
-  const Vector error = errors * shares;
-  const Vector change = errors * reference - error;
-  constexpr double kWorse = 1.05;  // at most so many times the error of the reference
-  const double limit = kWorse * kWorse * (errors * reference).squaredNorm();
-  const double a = change.squaredNorm();
-  const double b = 2 * error.dot(change);
-  const double c = error.squaredNorm();
-  if (!(c > limit) || !(a > 0)) return shares;
-  // The parabola falls from above the limit at t = 0 to below it at t = 1 and crosses it once.
-  const double t = 2 * (c - limit) / (-b + std::sqrt(std::max(0.0, b * b - 4 * a * (c - limit))));
-  return (1 - t) * shares + t * reference;
-}
-
-namespace {
 
 void CheckStack(const Recipe& recipe) {
   Require(recipe.architecture.propagation == Propagation::kMoments, "propagation",
