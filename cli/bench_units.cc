@@ -23,9 +23,11 @@ std::string FirstDifference(const nlohmann::json& a, const nlohmann::json& b) {
 
 std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) {
   std::vector<Unit> units;
+  Index most_splits = 0;
   for (const std::string& dataset : study.datasets) {
     const SplitData data = LoadStudyData(study, data_folder, dataset);
     const auto splits = static_cast<Index>(data.splits.size());
+    most_splits = std::max(most_splits, splits);
     for (const StudyMethod& method : study.methods) {
       if (std::count(method.datasets.begin(), method.datasets.end(), dataset) == 0) continue;
       for (Index split = 0; split < splits; ++split) {
@@ -39,7 +41,10 @@ std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) 
       }
     }
   }
-  if (units.empty()) ThrowError("nothing is left to run; name other datasets, methods or splits");
+  if (units.empty()) {
+    ThrowError("the study has nothing to run with these datasets, methods and splits (there are ",
+               most_splits, " splits, from 0 to ", most_splits - 1, "); name others");
+  }
   std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
     return a.split != b.split ? a.split < b.split : a.work > b.work;
   });

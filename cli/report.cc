@@ -1,5 +1,6 @@
 #include "cli/report.h"
 
+#include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -43,26 +44,43 @@ std::string DescribeLikelihood(const DeepGp& network) {
   return text;
 }
 
+// What a model mixes: its networks, and some of them once more under more noise.
+struct Member {
+  const Model& model;
+  double share;
+  Vector noise_std;
+};
+
+std::vector<Member> Members(const Model& stack) {
+  std::vector<Member> members;
+  const auto add = [&](const Model& model) {
+    const Vector noise = NoiseStd(model);
+    if (model.share > 0) members.push_back({model, model.share, noise});
+    if (model.wide_share > 0)
+      members.push_back({model, model.wide_share, std::sqrt(kWideNoise) * noise});
+  };
+  add(stack);
+  for (const Model& companion : stack.companions) add(companion);
+  return members;
+}
+
 }  // namespace
 
 nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
                                   const Model& model) {
   const TrainingSummary& summary = model.summary;
-  const auto noise_std = [](const Model& member) {
+  const auto by_target = [&](const Vector& values) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
-    const Vector noise = NoiseStd(member);
-    for (Index t = 0; t < noise.size(); ++t) json[member.target_names[t]] = ToJson(noise[t]);
+    for (Index t = 0; t < values.size(); ++t) json[model.target_names[t]] = ToJson(values[t]);
     return json;
   };
   nlohmann::ordered_json stack = nlohmann::ordered_json::array();
-  const auto add = [&](const Model& member) {
+  for (const Member& member : Members(model)) {
     stack.push_back({{"share", ToJson(member.share)},
-                     {"architecture", DescribeNetwork(member.network)},
-                     {"propagation", DescribePropagation(member.network)},
-                     {"noise_std", noise_std(member)}});
-  };
-  add(model);
-  for (const Model& companion : model.companions) add(companion);
+                     {"architecture", DescribeNetwork(member.model.network)},
+                     {"propagation", DescribePropagation(member.model.network)},
+                     {"noise_std", by_target(member.noise_std)}});
+  }
   return {{"model", path},
           {"rows", summary.rows},
           {"dropped_rows", dataset.dropped_rows},
@@ -81,7 +99,7 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
           {"reason", ToJson(summary.reason)},
           {"message", summary.message},
           {"energy_per_row", ToJson(summary.energy_per_row)},
-          {"noise_std", noise_std(model)},
+          {"noise_std", by_target(NoiseStd(model))},
           {"recoveries", summary.recoveries},
           {"largest_jitter", ToJson(summary.largest_jitter)}};
 }
@@ -90,18 +108,16 @@ namespace {
 
 // The networks of a stack with their shares; nothing of one that stands alone.
 std::string StackLines(const Model& model) {
-  if (model.companions.empty()) return {};
+  const std::vector<Member> members = Members(model);
+  if (members.size() == 1) return {};
   std::ostringstream text;
-  const auto line = [&](const Model& member) {
-    text << "stack       " << std::fixed << std::setprecision(3) << member.share << " of "
+  for (const auto& [member, share, noise_std] : members) {
+    text << "stack       " << std::fixed << std::setprecision(3) << share << " of "
          << DescribeNetwork(member.network) << ", " << DescribePropagation(member.network);
-    const Vector noise = NoiseStd(member);
-    if (noise.size() == 1)
-      text << ", noise " << std::defaultfloat << std::setprecision(3) << noise[0];
+    if (noise_std.size() == 1)
+      text << ", noise " << std::defaultfloat << std::setprecision(3) << noise_std[0];
     text << "\n";
-  };
-  line(model);
-  for (const Model& companion : model.companions) line(companion);
+  }
   return text.str();
 }
 

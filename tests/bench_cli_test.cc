@@ -119,7 +119,7 @@ TEST_F(Bench, OnlyWhatIsAskedForRuns) {
   std::set<UnitKey> keys;
   for (const Json& line : Lines("out")) keys.insert(KeyOf(line));
   EXPECT_EQ(keys, (std::set<UnitKey>{{"two", 1, "gp"}, {"two", 2, "gp"}}));
-  Bad(BenchArguments("out", {"--splits", "2", "--methods", "dgp"}), "nothing is left");
+  Bad(BenchArguments("out", {"--splits", "2", "--methods", "dgp"}), "nothing to run with these");
   Good(BenchArguments("out"));
   EXPECT_EQ(Lines("out").size(), kUnits);
 }

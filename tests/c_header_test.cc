@@ -73,9 +73,9 @@ void WriteRow(const Moments& x, Index n, std::ostream& out) {
   out << "\n";
 }
 
-TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
+// Those of the compiled header and of the engine.
+void ExpectSamePredictions(const Model& model) {
   RandomStream stream(11);
-  const Model model = RandomWholeModel(GetParam(), &stream);
   const TestFolder folder;
   folder.Write("it.h", ExportCHeader(model, "it"));
   folder.Write("main.c", kMain);
@@ -92,7 +92,7 @@ TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
   for (Index n = 0; n < x.rows(); ++n) WriteRow(x, n, rows);
   folder.Write("rows", rows.str());
   folder.Write("out.csv", "");
-  const std::string run = "(printf 'header" + std::string(4 * GetParam().options.outputs - 1, ',') +
+  const std::string run = "(printf 'header" + std::string(4 * model.target_names.size() - 1, ',') +
                           "\n'; " + folder.Path("it") + " < " + folder.Path("rows") + ") > " +
                           folder.Path("out");
   ASSERT_EQ(::system(run.c_str()), 0);
@@ -104,7 +104,7 @@ TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
   const Prediction f = predictor.Predict(x, {.latent = true});
   for (Index n = 0; n < x.rows(); ++n) {
     for (const Prediction* prediction : {&y, &f}) {
-      const Moments& expected = prediction->components[0];
+      const Moments expected(prediction->Mean(), prediction->Variance());
       for (Index d = 0; d < expected.cols(); ++d) {
         double mean = NAN;
         double std = NAN;
@@ -121,6 +121,35 @@ TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
   }
 }
 
+TEST_P(CHeader, PredictsWhatTheEnginePredicts) {
+  RandomStream stream(11);
+  ExpectSamePredictions(RandomWholeModel(GetParam(), &stream));
+}
+
+// Mean and standard deviation of a mixture, whose networks see different directions of the columns.
+Model RandomStack() {
+  RandomStream stream(12);
+  const RandomModelOptions paths = {.inputs = 3,
+                                    .hidden = {2, 2},
+                                    .outputs = 2,
+                                    .skip = true,
+                                    .linear_mean = true,
+                                    .propagation = Propagation::kPoints};
+  Model stack = RandomWholeModel({"", "se_ard", paths}, &stream);
+  stack.share = 0.5;
+  const RandomModelOptions turned = {.inputs = 2, .hidden = {4}, .outputs = 2, .M = 7};
+  stack.companions.push_back(RandomWholeModel({"", "se_ard", turned, 3}, &stream));
+  stack.companions[0].share = 0;
+  stack.companions[0].wide_share = 0.2;
+  stack.companions.push_back(
+      RandomWholeModel({"", "se_ard", {.inputs = 3, .outputs = 2}}, &stream));
+  stack.companions[1].share = 0.2;
+  stack.companions[1].wide_share = 0.1;
+  return stack;
+}
+
+TEST(CHeaderStack, PredictsWhatTheEnginePredicts) { ExpectSamePredictions(RandomStack()); }
+
 const Case kCases[] = {
     {"OneLayer", "se_ard", {.inputs = 3}},
     {"TwoLayers", "se_ard", {.inputs = 2, .hidden = {3}, .outputs = 2, .M = 6}},
@@ -129,6 +158,9 @@ const Case kCases[] = {
      {.inputs = 2, .hidden = {2, 3}, .M = 5, .skip = true, .shared = true, .linear_mean = true}},
     {"WhitenedInputs", "se_ard", {.inputs = 2, .hidden = {2}, .skip = true}, 3},
     {"Sites", "se_ard", {.inputs = 2, .hidden = {2}, .sites = true}},
+    {"Points",
+     "se_ard",
+     {.inputs = 2, .hidden = {2, 3}, .outputs = 2, .propagation = Propagation::kPoints}},
     {"Linear", "linear_ard", {.inputs = 3, .hidden = {2}, .linear_mean = true}},
     {"SeAndLinear",
      "se_ard+linear_ard",
@@ -157,6 +189,9 @@ TEST(CHeaderRefusals, NameTheReason) {
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'matern32'"), std::string::npos);
   model.network.likelihood = MakeLikelihood("probit");
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'probit'"), std::string::npos);
+  model = RandomStack();
+  model.companions[1].network.propagation = Propagation::kSamples;
+  EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("sampled paths"), std::string::npos);
 }
 
 }  // namespace

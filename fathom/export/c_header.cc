@@ -49,14 +49,23 @@ std::string Family(const Kernel& kernel) {
   return name.substr(0, name.find(':'));
 }
 
+// A model by itself, or all networks of a stack.
+std::vector<const Model*> NetworksOf(const Model& model) {
+  std::vector<const Model*> networks = {&model};
+  for (const Model& companion : model.companions) networks.push_back(&companion);
+  return networks;
+}
+
 // The one family of all functions.
-std::string FamilyOf(const DeepGp& network) {
-  const std::string family = Family(*network.layers[0].gps[0].kernel);
-  for (const GpLayer& layer : network.layers) {
-    for (const SparseGp& gp : layer.gps) {
-      if (Family(*gp.kernel) != family)
-        ThrowError("a C header needs one kernel for all functions, but this model has '", family,
-                   "' and '", Family(*gp.kernel), "'");
+std::string FamilyOf(const std::vector<const Model*>& networks) {
+  const std::string family = Family(*networks[0]->network.layers[0].gps[0].kernel);
+  for (const Model* model : networks) {
+    for (const GpLayer& layer : model->network.layers) {
+      for (const SparseGp& gp : layer.gps) {
+        if (Family(*gp.kernel) != family)
+          ThrowError("a C header needs one kernel for all functions, but this model has '", family,
+                     "' and '", Family(*gp.kernel), "'");
+      }
     }
   }
   return family;
@@ -72,10 +81,12 @@ const char* KernelSource(const std::string& family) {
              "spectral_mixture");
 }
 
-std::vector<double> LowerTriangle(const Matrix& S) {
-  std::vector<double> values;
+// Row by row.
+Vector LowerTriangle(const Matrix& S) {
+  Vector values(S.rows() * (S.rows() + 1) / 2);
+  Index next = 0;
   for (Index i = 0; i < S.rows(); ++i) {
-    for (Index j = 0; j <= i; ++j) values.push_back(S(i, j));
+    for (Index j = 0; j <= i; ++j) values[next++] = S(i, j);
   }
   return values;
 }
@@ -84,25 +95,22 @@ class HeaderWriter {
  public:
   HeaderWriter(const Model& model, const std::string& name)
       : model_(model),
-        family_(FamilyOf(model.network)),
+        networks_(NetworksOf(model)),
+        family_(FamilyOf(networks_)),
         prefix_(name + "_"),
         guard_(prefix_ + "H") {
     std::transform(guard_.begin(), guard_.end(), guard_.begin(),
                    [](char c) { return static_cast<char>(std::toupper(c)); });
-    const ThreadPool pool(1);
-    posterior_.Prepare(model.network, Cavity::Posterior(), {.backward = false}, pool);
   }
 
   std::string Write() {
-    const DeepGp& network = model_.network;
     WriteHead();
     WriteSizes();
     Part(c_source::kTypes);
-    WriteColumns("input_columns", model_.input_scaler, model_.input_names);
-    WriteDirections();
-    WriteColumns("output_columns", model_.target_scaler, model_.target_names);
-    for (Index l = 0; l < network.num_layers(); ++l) WriteLayer(l);
-    WriteNetwork();
+    std::string networks = "\nstatic const @network @networks[@NETWORKS] = {\n";
+    for (std::size_t n = 0; n < networks_.size(); ++n)
+      networks += "    {" + WriteNetwork(n) + (n + 1 < networks_.size() ? "},\n" : "}};\n");
+    Part(networks);
     Part(KernelSource(family_));
     Part(c_source::kPredict);
     text_ += "\n#endif\n";
@@ -145,20 +153,21 @@ class HeaderWriter {
   }
 
   void WriteSizes() {
-    const DeepGp& network = model_.network;
     Index points = 1;
-    Index inputs = 1;
+    Index inputs = static_cast<Index>(model_.input_names.size());
     Index outputs = 1;
-    for (const GpLayer& layer : network.layers) {
-      inputs = std::max({inputs, layer.inputs(), layer.outputs()});
-      outputs = std::max(outputs, layer.outputs());
-      for (const SparseGp& gp : layer.gps) points = std::max(points, gp.num_inducing());
+    for (const Model* model : networks_) {
+      for (const GpLayer& layer : model->network.layers) {
+        inputs = std::max({inputs, layer.inputs(), layer.outputs()});
+        outputs = std::max(outputs, layer.outputs());
+        for (const SparseGp& gp : layer.gps) points = std::max(points, gp.num_inducing());
+      }
     }
     Line("enum {");
     Line("  @INPUTS = ", model_.input_names.size(), ",");
-    Line("  @RAW = ", network.input_dim(), ",");
-    Line("  @OUTPUTS = ", network.outputs(), ",");
-    Line("  @LAYERS = ", network.num_layers(), ",");
+    Line("  @OUTPUTS = ", model_.target_names.size(), ",");
+    Line("  @NETWORKS = ", networks_.size(), ",");
+    Line("  @WIDE_NOISE = ", kWideNoise, ",");
     Line("  @MOST_POINTS = ", points, ",");
     Line("  @MOST_INPUTS = ", inputs, ",");
     Line("  @MOST_OUTPUTS = ", outputs);
@@ -166,88 +175,115 @@ class HeaderWriter {
     Line("#define @MOMENTS @moments_", CIdentifier(family_));
   }
 
-  void Table(const std::string& name, const double* values, std::size_t size) {
+  // The numbers row by row.
+  template <typename Numbers>
+  void Table(const std::string& name, const Numbers& values) {
+    const Matrix numbers = values;
+    const Index size = numbers.size();
     std::string text = "static const double @" + name + "[" + std::to_string(size) + "] = {";
-    for (std::size_t i = 0; i < size; ++i) {
+    for (Index i = 0; i < size; ++i) {
       if (i % 4 == 0) text += "\n    ";
-      AppendNumber(values[i], &text);
+      AppendNumber(numbers.data()[i], &text);
       text += i + 1 < size ? (i % 4 == 3 ? "," : ", ") : "";
     }
     Part(text + "};\n");
   }
-  void Table(const std::string& name, const Vector& values) {
-    Table(name, values.data(), static_cast<std::size_t>(values.size()));
+
+  // Writes the tables of a network; what stands in its @network.
+  std::string WriteNetwork(std::size_t n) {
+    const Model& model = *networks_[n];
+    const DeepGp& network = model.network;
+    const std::string own = std::to_string(n);
+    const ThreadPool pool(1);
+    Network posterior;
+    posterior.Prepare(network, Cavity::Posterior(), {.backward = false}, pool);
+    WriteColumns("inputs" + own, model.input_scaler);
+    WriteColumns("outputs" + own, model.target_scaler);
+    const Matrix& directions = model.input_scaler.directions;
+    if (directions.size() > 0) Table("directions" + own, directions);
+    const bool paths = network.propagation == Propagation::kPoints && network.num_layers() > 1;
+    if (paths) {
+      Table("points" + own, network.points);
+      Table("weights" + own, network.point_weights / network.point_weights.sum());
+    }
+    Table("noise" + own, ObservationVariance(network));
+    std::string layers = "\nstatic const @layer @layers" + own + "[] = {\n";
+    for (Index l = 0; l < network.num_layers(); ++l)
+      layers += "    {" + WriteLayer(network.layers[l], posterior, l, own) +
+                (l + 1 < network.num_layers() ? "},\n" : "}};\n");
+    Part(layers);
+
+    std::string shares;
+    AppendNumber(model.share, &shares);
+    shares += ", ";
+    AppendNumber(model.wide_share, &shares);
+    std::ostringstream entry;
+    entry << shares << ", " << network.input_dim() << ", " << network.num_layers() << ", "
+          << (paths ? network.num_paths() : 0) << ", " << (paths ? network.num_hidden_units() : 0)
+          << ", @inputs" << own << ", @outputs" << own << ", "
+          << (directions.size() > 0 ? "@directions" + own : "NULL") << ", "
+          << (paths ? "@points" + own + ", @weights" + own : "NULL, NULL") << ", @noise" << own
+          << ", @layers" << own;
+    return entry.str();
   }
 
-  void WriteColumns(const std::string& name, const Scaler& scaler,
-                    const std::vector<std::string>& names) {
+  void WriteColumns(const std::string& name, const Scaler& scaler) {
+    const Index columns = scaler.mean.size();
     std::string text =
-        "\nstatic const @column @" + name + "[" + std::to_string(names.size()) + "] = {\n";
-    for (std::size_t c = 0; c < names.size(); ++c) {
+        "\nstatic const @column @" + name + "[" + std::to_string(columns) + "] = {\n";
+    for (Index c = 0; c < columns; ++c) {
       text += "    {";
       for (const Vector* part : {&scaler.mean, &scaler.scale, &scaler.missing_var}) {
-        AppendNumber((*part)[static_cast<Index>(c)], &text);
+        AppendNumber((*part)[c], &text);
         if (part != &scaler.missing_var) text += ", ";
       }
-      text += c + 1 < names.size() ? "},\n" : "}};\n";
+      text += c + 1 < columns ? "},\n" : "}};\n";
     }
     Part(text);
   }
 
-  // Along which the standardised columns enter the first layer.
-  void WriteDirections() {
-    const Matrix& directions = model_.input_scaler.directions;
-    if (directions.size() > 0) {
-      std::string text = "\nstatic const double @directions[@INPUTS][@RAW] = {\n";
-      for (Index c = 0; c < directions.rows(); ++c) {
-        text += "    {";
-        for (Index r = 0; r < directions.cols(); ++r) {
-          if (r > 0) text += ", ";
-          AppendNumber(directions(c, r), &text);
-        }
-        text += c + 1 < directions.rows() ? "},\n" : "}};\n";
-      }
-      Part(text);
+  // Writes the tables of a layer; what stands in its @layer.
+  std::string WriteLayer(const GpLayer& layer, const Network& posterior, Index l,
+                         const std::string& network) {
+    const std::string own = network + "_" + std::to_string(l);
+    std::string gps = "static const @gp @gps" + own + "[] = {\n";
+    for (Index d = 0; d < layer.outputs(); ++d) {
+      const Conditioned& q = posterior.prepared(l, d).cavity;
+      gps +=
+          "    {" + WriteFunction(layer, q, d, own) + (d + 1 < layer.outputs() ? "},\n" : "}};\n");
     }
-    Part(directions.size() > 0 ? c_source::kTurn : c_source::kKeep);
-  }
-
-  void WriteLayer(Index l) {
-    const GpLayer& layer = model_.network.layers[l];
-    std::string gps = "static const @gp @gps" + std::to_string(l) + "[" +
-                      std::to_string(layer.outputs()) + "] = {\n";
-    for (Index d = 0; d < layer.outputs(); ++d)
-      gps += "    {" + WriteFunction(l, d) + (d + 1 < layer.outputs() ? "},\n" : "}};\n");
     Part(gps);
-    if (layer.noise_variance.size() > 0) Table("noise" + std::to_string(l), layer.noise_variance);
+    const bool noisy = layer.noise_variance.size() > 0;
+    if (noisy) Table("noise" + own, layer.noise_variance);
+    std::ostringstream entry;
+    entry << layer.inputs() << ", " << layer.outputs() << ", " << layer.skip << ", @gps" << own
+          << ", " << (noisy ? "@noise" + own : "NULL");
+    return entry.str();
   }
 
   // Writes the tables of a function; what stands in its @gp.
-  std::string WriteFunction(Index l, Index d) {
-    const GpLayer& layer = model_.network.layers[l];
+  std::string WriteFunction(const GpLayer& layer, const Conditioned& q, Index d,
+                            const std::string& of_layer) {
     const SparseGp& gp = layer.gps[d];
-    const Conditioned& q = posterior_.prepared(l, d).cavity;
     const Vector w = layer.mean_weights.size() > 0 ? Vector(layer.mean_weights.col(d)) : Vector();
-    const std::string own = std::to_string(l) + "_" + std::to_string(d);
-    const std::string first = layer.shared ? std::to_string(l) + "_0" : own;
+    const std::string own = of_layer + "_" + std::to_string(d);
+    const std::string first = layer.shared ? of_layer + "_0" : own;
     text_ += "\n";
     std::ostringstream entry;
     if (family_ == "linear_ard") {
       LinearMoments moments;
       moments.Prepare({gp.theta, gp.Z, q.a, q.S, w}, gp.theta);
       Table("a" + own, moments.slope());
-      const std::vector<double> Q = LowerTriangle(moments.Q());
-      Table("S" + own, Q.data(), Q.size());
+      Table("S" + own, LowerTriangle(moments.Q()));
       entry << "0, " << gp.input_dim() << ", 0, NULL, NULL, @a" << own << ", @S" << own << ", NULL";
       return entry.str();
     }
     if (first == own) {
       Table("theta" + own, gp.theta);
-      Table("z" + own, gp.Z.data(), static_cast<std::size_t>(gp.Z.size()));
+      Table("z" + own, gp.Z);
     }
     Table("a" + own, q.a);
-    const std::vector<double> S = LowerTriangle(q.S);
-    Table("S" + own, S.data(), S.size());
+    Table("S" + own, LowerTriangle(q.S));
     if (w.size() > 0) Table("w" + own, w);
     entry << gp.num_inducing() << ", " << gp.input_dim() << ", " << gp.kernel->Blocks(1)[0].size
           << ", @theta" << first << ", @z" << first << ", @a" << own << ", @S" << own << ", "
@@ -255,28 +291,9 @@ class HeaderWriter {
     return entry.str();
   }
 
-  void WriteNetwork() {
-    const DeepGp& network = model_.network;
-    std::ostringstream text;
-    text << "\nstatic const @layer @layers[@LAYERS] = {\n";
-    for (Index l = 0; l < network.num_layers(); ++l) {
-      const GpLayer& layer = network.layers[l];
-      text << "    {" << layer.inputs() << ", " << layer.outputs() << ", " << layer.skip << ", @gps"
-           << l << ", ";
-      if (layer.noise_variance.size() > 0) {
-        text << "@noise" << l;
-      } else {
-        text << "NULL";
-      }
-      text << (l + 1 < network.num_layers() ? "},\n" : "}};\n");
-    }
-    Part(text.str());
-    Table("noise", ObservationVariance(network));
-  }
-
   const Model& model_;
+  const std::vector<const Model*> networks_;
   std::string family_, prefix_, guard_, text_;
-  Network posterior_;
 };
 
 }  // namespace
@@ -289,18 +306,25 @@ std::string CIdentifier(const std::string& text) {
 }
 
 std::string ExportCHeader(const Model& model, const std::string& name) {
-  if (!model.companions.empty())
-    ThrowError("a stack has no C header; fit a single network, with --stack never");
   if (name.empty() || CIdentifier(name) != name)
     ThrowError("the name of the C functions must be a C identifier, not ", Quoted(name));
-  if (model.network.likelihood->Name() != "gaussian") {
-    ThrowError("a C header can be written for a regression; this model's likelihood is ",
-               Quoted(model.network.likelihood->Name()));
-  }
-  if (model.network.propagation != Propagation::kMoments || model.network.full_covariance) {
-    ThrowError(
-        "a C header predicts by independent moments between layers; this model was trained "
-        "with sampled paths, points or full covariances");
+  for (const Model* one : NetworksOf(model)) {
+    const DeepGp& network = one->network;
+    if (network.likelihood->Name() != "gaussian") {
+      ThrowError("a C header can be written for a regression; this model's likelihood is ",
+                 Quoted(network.likelihood->Name()));
+    }
+    if (network.full_covariance) {
+      ThrowError(
+          "a C header predicts by independent moments between layers; this model has full "
+          "covariances");
+    }
+    if (network.propagation == Propagation::kSamples) {
+      ThrowError(
+          "a C header draws no random numbers, and this model predicts by sampled paths; fit "
+          "without --propagation samples"
+          " and --quality best");
+    }
   }
   return HeaderWriter(model, name).Write();
 }

@@ -19,6 +19,17 @@ typedef struct @layer {
 typedef struct @column {
   double mean, scale, missing_var;
 } @column;
+
+/* The columns, standardised, enter the first layer along `directions` [INPUTS, raw], or as they are where that is null.
+   Networks with paths let every path through the hidden layers at a point of its own, [paths, units] standard deviations
+   from the mean. The network counts `share` in the mixture, and `wide_share` under more noise. */
+typedef struct @network {
+  double share, wide_share;
+  int raw, layer_count, paths, units;
+  const @column *inputs, *outputs;
+  const double *directions, *points, *weights, *noise;
+  const @layer *layers;
+} @network;
 )";
 
 // Certain inputs (s = 0) need no psi2, and v = k(x,x) - k'Sk loses fewer digits.
@@ -229,91 +240,108 @@ static inline void @moments_spectral_mixture(const @gp *gp, const double *mu, co
 }
 )";
 
-const char* const kTurn = R"(
-static inline void @turn(const double *column_m, const double *column_v, double *m, double *v) {
-  int c, r;
-  for (r = 0; r < @RAW; ++r) m[r] = v[r] = 0;
-  for (c = 0; c < @INPUTS; ++c) {
-    for (r = 0; r < @RAW; ++r) {
-      m[r] += column_m[c] * @directions[c][r];
-      v[r] += column_v[c] * @directions[c][r] * @directions[c][r];
-    }
-  }
-}
-)";
-
-const char* const kKeep = R"(
-static inline void @turn(const double *column_m, const double *column_v, double *m, double *v) {
-  int c;
-  for (c = 0; c < @INPUTS; ++c) {
-    m[c] = column_m[c];
-    v[c] = column_v[c];
-  }
-}
-)";
-
 const char* const kPredict = R"(
-/* Moments of the last layer's functions, in the units that the model was trained in. */
-static inline void @propagate(const double *x, const double *x_std, double *m, double *v) {
-  double column_m[@INPUTS], column_v[@INPUTS], raw_m[@RAW], raw_v[@RAW];
-  double below_m[@MOST_INPUTS], below_v[@MOST_INPUTS];
-  double out_m[@MOST_OUTPUTS], out_v[@MOST_OUTPUTS];
-  int c, d, l, below = @RAW;
+/* What the first layer sees of a row. */
+static inline void @enter(const @network *network, const double *x, const double *x_std, double *m, double *v) {
+  int c, r;
+  for (r = 0; r < network->raw; ++r) m[r] = v[r] = 0;
   for (c = 0; c < @INPUTS; ++c) {
-    const @column *column = &@input_columns[c];
+    const @column *column = &network->inputs[c];
     const int missing = x[c] != x[c];
     const double spread = x_std && !missing ? x_std[c] / column->scale : 0;
-    column_m[c] = missing ? 0 : (x[c] - column->mean) / column->scale;
-    column_v[c] = missing ? column->missing_var : spread * spread;
-  }
-  @turn(column_m, column_v, raw_m, raw_v);
-  for (c = 0; c < @RAW; ++c) {
-    below_m[c] = raw_m[c];
-    below_v[c] = raw_v[c];
-  }
-  for (l = 0; l < @LAYERS; ++l) {
-    const @layer *layer = &@layers[l];
-    for (c = 0; layer->skip && c < @RAW; ++c) {
-      below_m[below + c] = raw_m[c];
-      below_v[below + c] = raw_v[c];
+    const double column_m = missing ? 0 : (x[c] - column->mean) / column->scale;
+    const double column_v = missing ? column->missing_var : spread * spread;
+    if (!network->directions) {
+      m[c] = column_m;
+      v[c] = column_v;
+      continue;
     }
-    for (d = 0; d < layer->outputs; ++d) {
-      @MOMENTS(&layer->gps[d], below_m, below_v, &out_m[d], &out_v[d]);
-      if (out_v[d] < 0) out_v[d] = 0; /* rounding; NaN stays NaN */
-      if (layer->noise) out_v[d] += layer->noise[d];
-    }
-    below = layer->outputs;
-    for (d = 0; d < below; ++d) {
-      below_m[d] = out_m[d];
-      below_v[d] = out_v[d];
+    for (r = 0; r < network->raw; ++r) {
+      const double along = network->directions[c * network->raw + r];
+      m[r] += column_m * along;
+      v[r] += column_v * along * along;
     }
   }
-  for (d = 0; d < @OUTPUTS; ++d) {
+}
+
+/* One layer: m and v [MOST_INPUTS] are the moments of its inputs, which become those of its outputs. */
+static inline void @rise(const @network *network, int l, const double *raw_m, const double *raw_v, double *m, double *v) {
+  const @layer *layer = &network->layers[l];
+  const int below = layer->inputs - (layer->skip ? network->raw : 0);
+  double out_m[@MOST_OUTPUTS], out_v[@MOST_OUTPUTS];
+  int c, d;
+  for (c = 0; layer->skip && c < network->raw; ++c) {
+    m[below + c] = raw_m[c];
+    v[below + c] = raw_v[c];
+  }
+  for (d = 0; d < layer->outputs; ++d) {
+    @MOMENTS(&layer->gps[d], m, v, &out_m[d], &out_v[d]);
+    if (out_v[d] < 0) out_v[d] = 0; /* rounding; NaN stays NaN */
+    if (layer->noise) out_v[d] += layer->noise[d];
+  }
+  for (d = 0; d < layer->outputs; ++d) {
     m[d] = out_m[d];
     v[d] = out_v[d];
   }
 }
 
+/* Adds a Gaussian N(m, v) to the mixture of one target, whose weight was `before`. */
+static inline void @add(double before, double weight, double m, double v, double *mean, double *var) {
+  const double part = weight / (before + weight), off = m - *mean;
+  *mean += part * off;
+  *var += part * (v - *var + (1 - part) * off * off);
+}
+
+static inline void @mix(const double *x, const double *x_std, int observed, double *mean, double *std) {
+  double raw_m[@MOST_INPUTS], raw_v[@MOST_INPUTS], first_m[@MOST_INPUTS], first_v[@MOST_INPUTS];
+  double m[@MOST_INPUTS], v[@MOST_INPUTS], sum = 0;
+  int n, l, d, p;
+  for (d = 0; d < @OUTPUTS; ++d) mean[d] = std[d] = 0; /* std: the variance, until the end */
+  for (n = 0; n < @NETWORKS; ++n) {
+    const @network *network = &@networks[n];
+    @enter(network, x, x_std, raw_m, raw_v);
+    for (d = 0; d < network->raw; ++d) {
+      first_m[d] = raw_m[d];
+      first_v[d] = raw_v[d];
+    }
+    @rise(network, 0, raw_m, raw_v, first_m, first_v);
+    for (p = 0; p < (network->paths > 0 ? network->paths : 1); ++p) {
+      const double weight = network->paths > 0 ? network->weights[p] : 1;
+      const double *point = network->paths > 0 ? network->points + p * network->units : NULL;
+      int width = network->layers[0].outputs;
+      for (d = 0; d < width; ++d) {
+        m[d] = first_m[d];
+        v[d] = first_v[d];
+      }
+      for (l = 1; l < network->layer_count; ++l) {
+        for (d = 0; point && d < width; ++d) {
+          m[d] += sqrt(v[d]) * *point++;
+          v[d] = 0;
+        }
+        @rise(network, l, raw_m, raw_v, m, v);
+        width = network->layers[l].outputs;
+      }
+      for (d = 0; d < @OUTPUTS; ++d) {
+        const double scale = network->outputs[d].scale, unit = scale * scale;
+        const double noise = observed ? network->noise[d] : 0, own = network->share * weight;
+        const double wide = network->wide_share * weight, at = network->outputs[d].mean + scale * m[d];
+        if (own > 0) @add(sum, own, at, unit * (v[d] + noise), &mean[d], &std[d]);
+        if (wide > 0) @add(sum + own, wide, at, unit * (v[d] + @WIDE_NOISE * noise), &mean[d], &std[d]);
+      }
+      sum += (network->share + network->wide_share) * weight;
+    }
+  }
+  for (d = 0; d < @OUTPUTS; ++d) std[d] = sqrt(std[d]);
+}
+
 /* Of the noise-free function. */
 static inline void @latent(const double *x, const double *x_std, double *mean, double *std) {
-  double m[@OUTPUTS], v[@OUTPUTS];
-  int d;
-  @propagate(x, x_std, m, v);
-  for (d = 0; d < @OUTPUTS; ++d) {
-    mean[d] = @output_columns[d].mean + @output_columns[d].scale * m[d];
-    std[d] = @output_columns[d].scale * sqrt(v[d]);
-  }
+  @mix(x, x_std, 0, mean, std);
 }
 
 /* Of the target itself, noise included. */
 static inline void @predict(const double *x, const double *x_std, double *mean, double *std) {
-  double m[@OUTPUTS], v[@OUTPUTS];
-  int d;
-  @propagate(x, x_std, m, v);
-  for (d = 0; d < @OUTPUTS; ++d) {
-    mean[d] = @output_columns[d].mean + @output_columns[d].scale * m[d];
-    std[d] = @output_columns[d].scale * sqrt(v[d] + @noise[d]);
-  }
+  @mix(x, x_std, 1, mean, std);
 }
 )";
 

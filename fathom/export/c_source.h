@@ -7,7 +7,7 @@
 
 namespace fathom::c_source {
 
-// `@gp`: a latent function as its kernel's moments function reads it.
+// `@gp`: a latent function as its kernel's moments function reads it; `@network`: a deep GP.
 extern const char* const kTypes;
 // Each defines `@moments_KERNEL(gp, mu, s, m, v)`: mean and variance of the latent function under
 // an input N(mu, diag(s)).
@@ -15,11 +15,7 @@ extern const char* const kSeArd;
 extern const char* const kLinearArd;
 extern const char* const kSeLinear;
 extern const char* const kSpectralMixture;
-// `@turn(column_m, column_v, raw_m, raw_v)`: what the first layer sees of the standardised columns,
-// turned along `@directions` or as they are.
-extern const char* const kTurn;
-extern const char* const kKeep;
-// `@latent` and `@predict`, the functions that a user calls. Need the tables.
+// `@latent` and `@predict`, the functions that a user calls. Need the table `@networks`.
 extern const char* const kPredict;
 
 }  // namespace fathom::c_source

@@ -14,6 +14,15 @@ void KeepTargets(Index targets, Prediction* f) {
   }
 }
 
+// What the model's network predicts, under more noise.
+Prediction Widened(const Model& model, Prediction y) {
+  const Vector noise =
+      model.network.likelihood_parameters.cwiseProduct(model.target_scaler.scale.cwiseAbs2());
+  for (Moments& component : y.components)
+    component.var.rowwise() += (kWideNoise - 1) * noise.transpose();
+  return y;
+}
+
 }  // namespace
 
 ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
@@ -27,15 +36,26 @@ const Model& ModelPredictor::member(std::size_t k) const {
   return k == 0 ? model_ : model_.companions[k - 1];
 }
 
-double ModelPredictor::Share(std::size_t k) const {
-  double shares = 0;  // of a stack in training, each is still 1
-  for (std::size_t j = 0; j < members_.size(); ++j) shares += member(j).share;
-  return member(k).share / shares;
+// Of a stack in training, each share is still 1.
+double ModelPredictor::SumOfShares() const {
+  double sum = 0;
+  for (std::size_t k = 0; k < members_.size(); ++k) sum += member(k).share + member(k).wide_share;
+  return sum;
 }
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
   Prediction mixture;
   std::vector<double> weights;
+  const double sum = SumOfShares();
+  const auto add = [&](Prediction part, double share) {
+    if (share == 0) return;
+    mixture.observations.insert(mixture.observations.end(), part.observations.begin(),
+                                part.observations.end());
+    for (std::size_t s = 0; s < part.components.size(); ++s) {
+      mixture.components.push_back(std::move(part.components[s]));
+      weights.push_back(share / sum * part.weights[static_cast<Index>(s)]);
+    }
+  };
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Model& one = member(k);
     Prediction part = members_[k]->Predict(StandardizeInputs(one.input_scaler, inputs), options);
@@ -43,12 +63,12 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
       if (options.latent) KeepTargets(one.target_scaler.mean.size(), &part);
       part = Unscale(one.target_scaler, std::move(part));
     }
-    mixture.observations.insert(mixture.observations.end(), part.observations.begin(),
-                                part.observations.end());
-    for (std::size_t s = 0; s < part.components.size(); ++s) {
-      mixture.components.push_back(std::move(part.components[s]));
-      weights.push_back(Share(k) * part.weights[static_cast<Index>(s)]);
+    if (options.latent) {  // where noise is no matter
+      add(std::move(part), one.share + one.wide_share);
+      continue;
     }
+    if (one.wide_share > 0) add(Widened(one, part), one.wide_share);
+    add(std::move(part), one.share);
   }
   mixture.weights = Eigen::Map<const Vector>(weights.data(), static_cast<Index>(weights.size()));
   return mixture;
@@ -59,7 +79,8 @@ Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,
   Matrix mixture;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Moments x = StandardizeInputs(member(k).input_scaler, inputs);
-    const Matrix part = Share(k) * members_[k]->ClassProbabilities(x, options);
+    const Matrix part =
+        member(k).share / SumOfShares() * members_[k]->ClassProbabilities(x, options);
     mixture = k == 0 ? part : Matrix(mixture + part);
   }
   return mixture;

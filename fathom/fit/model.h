@@ -45,10 +45,15 @@ struct Model {
   TrainingSummary summary;
   TrainingData data;
   // A stack predicts with the mixture of this network and its companions, which have none of their
-  // own. Shares sum to 1.
-  double share = 1;
+  // own. With Gaussian noise, a network may stand in it a second time, under kWideNoise times the
+  // variance of the noise: for rows that no network foresees. All shares sum to 1.
+  double share = 1, wide_share = 0;
   std::vector<Model> companions;
 };
+
+// A Gaussian gives a row that is 17 standard deviations off a log density of -145; one of five times
+// the width with a share of a thousandth leaves it -15.
+constexpr double kWideNoise = 25;
 
 // A model made ready to predict: conditioning costs O(M^3) once. Rows are in the units of the file,
 // missing cells allowed.
@@ -66,7 +71,7 @@ class ModelPredictor {
 
  private:
   const Model& member(std::size_t k) const;
-  double Share(std::size_t k) const;
+  double SumOfShares() const;
 
   Model model_;
   ThreadPool pool_;

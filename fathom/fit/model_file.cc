@@ -20,9 +20,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-// Version 2 had no classes. Version 1 had no "columns", because all were numbers, and sometimes no
-// "data".
-constexpr int kFormatVersion = 3;
+// Version 3 had no "wide_share". Version 2 had no classes. Version 1 had no "columns", because all
+// were numbers, and sometimes no "data".
+constexpr int kFormatVersion = 4;
 // A shared layer repeats its pseudo-inputs in memory but not in the file, so that the size of the
 // file does not bound them; 2 GB does.
 constexpr double kMostSharedNumbers = 1 << 28;
@@ -101,6 +101,7 @@ Json Describe(const Model& model) {
                {"recipe", RecipeToJson(model.recipe)},
                {"training", std::move(training)},
                {"share", ToJson(model.share)},
+               {"wide_share", ToJson(model.wide_share)},
                {"companions", model.companions.size()}};
   // Older programs refuse the array that comes with it, as they must.
   if (model.input_scaler.directions.size() > 0)
@@ -170,8 +171,13 @@ void CheckWhole(const Model& model) {
         companion.network.likelihood->Name() != likelihood.Name())
       ThrowError("a companion of its network is for another table");
   }
-  if (!(model.share > 0 && model.share <= 1))
-    ThrowError("the share of a network is ", model.share, ", not between 0 and 1");
+  for (const double share : {model.share, model.wide_share}) {
+    if (!(share >= 0 && share <= 1))
+      ThrowError("the share of a network is ", share, ", not between 0 and 1");
+  }
+  if (model.share + model.wide_share == 0) ThrowError("a network has no share in the stack");
+  if (model.wide_share > 0 && likelihood.Name() != "gaussian")
+    ThrowError("there is a network under more noise, which is not Gaussian");
 }
 
 // Builds a model from what a file holds. Nothing is allocated but for arrays that the file has.
@@ -219,6 +225,7 @@ class Builder {
     for (const auto& [name, array] : ScalerArrays("scalers.targets", model.target_scaler))
       *array = TakeVector(name, static_cast<Index>(model.target_names.size()));
     if (description.contains("share")) Read(description, "share", &model.share);
+    if (description.contains("wide_share")) Read(description, "wide_share", &model.wide_share);
     if (description.contains("companions")) {
       Index companions = 0;
       Read(description, "companions", &companions);
@@ -263,7 +270,8 @@ class Builder {
     const std::string& version = Metadata("format_version");
     const bool is_number =
         !version.empty() && version.find_first_not_of("0123456789") == std::string::npos;
-    if (version != std::to_string(kFormatVersion) && version != "2" && version != "1") {
+    if (version != std::to_string(kFormatVersion) && version != "3" && version != "2" &&
+        version != "1") {
       if (is_number && version != "0")
         ThrowError("written by a newer fathom (format ", version.substr(0, 20),
                    "); this one reads format ", kFormatVersion, ": upgrade");

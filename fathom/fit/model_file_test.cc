@@ -222,8 +222,8 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "4";
-  ExpectRefused("written by a newer fathom (format 4); this one reads format 3: upgrade");
+  content_.metadata["format_version"] = "5";
+  ExpectRefused("written by a newer fathom (format 5); this one reads format 4: upgrade");
 }
 
 TEST_F(HostileFile, FirstVersionStillLoads) {
@@ -234,6 +234,24 @@ TEST_F(HostileFile, FirstVersionStillLoads) {
   content_.metadata["model"] = description_.dump();
   WriteSafeTensors(path_, content_);
   EXPECT_EQ(LoadModel(path_).schema, now.schema);
+}
+
+TEST_F(HostileFile, Shares) {
+  description_["share"] = 1.5;
+  ExpectRefused("the share of a network is 1.5, not between 0 and 1");
+  description_["share"] = 0.5;
+  description_["wide_share"] = -0.5;
+  ExpectRefused("the share of a network is -0.5, not between 0 and 1");
+  description_["share"] = description_["wide_share"] = 0;
+  ExpectRefused("a network has no share in the stack");
+}
+
+TEST_F(HostileFile, ThirdVersionHadNoWideShareAndStillLoads) {
+  content_.metadata["format_version"] = "3";
+  description_.erase("wide_share");
+  content_.metadata["model"] = description_.dump();
+  WriteSafeTensors(path_, content_);
+  EXPECT_EQ(LoadModel(path_).wide_share, 0);
 }
 
 TEST_F(HostileFile, SecondVersionHadNoClassesAndStillLoads) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -51,31 +51,24 @@ HeldOut OnHeldOut(const Model& model, const Dataset& rows) {
 }
 
 // The largest share first; they are brought to the sum 1.
-Model Assemble(std::vector<Model> members, const std::vector<double>& shares) {
-  std::vector<std::size_t> order(members.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  Model stack;
-  for (const std::size_t k : order) {
-    Model& member = members[k];
-    member.share = shares[k] / sum;
-    if (k == order[0]) {
-      stack = std::move(member);
-    } else {
-      stack.companions.push_back(std::move(member));
-    }
+Model Assemble(std::vector<Model> members) {
+  std::stable_sort(members.begin(), members.end(),
+                   [](const Model& a, const Model& b) { return a.share > b.share; });
+  double sum = 0;
+  for (const Model& member : members) sum += member.share + member.wide_share;
+  for (Model& member : members) {
+    member.share /= sum;
+    member.wide_share /= sum;
   }
+  Model stack = std::move(members.front());
+  stack.companions.assign(std::make_move_iterator(members.begin() + 1),
+                          std::make_move_iterator(members.end()));
   return stack;
 }
 
-// The same network under five times the noise: for rows that no network foresees. A Gaussian gives a
-// row that is 17 standard deviations off a log density of -145; a wide one with a share of a
-// thousandth leaves it -15.
-Model Wide(Model network) {
-  constexpr double kNoiseVariance = 25;
-  network.network.likelihood_parameters *= kNoiseVariance;
+Model WithShares(Model network, double share, double wide_share) {
+  network.share = share;
+  network.wide_share = wide_share;
   return network;
 }
 
@@ -142,7 +135,7 @@ class StackTraining {
     leader_ = static_cast<std::size_t>(leader);
     const bool has_wide = done_[0].network.likelihood->Name() == "gaussian";
     if (has_wide) {
-      judged.push_back(OnHeldOut(Wide(done_[leader_]), held_out_));
+      judged.push_back(OnHeldOut(WithShares(done_[leader_], 0, 1), held_out_));
       plain.conservativeResize(plain.size() + 1);
       plain[plain.size() - 1] = 1;
     }
@@ -277,21 +270,17 @@ class StackTraining {
   // What stands when all stages are done, or as far as they are.
   Model Whole() const {
     std::vector<Model> members;
-    std::vector<double> shares;
     if (Judged()) {
-      for (const std::size_t kind : kept_) {
-        members.push_back(Latest(kind));
-        shares.push_back(shares_[static_cast<Index>(kind)]);
-      }
-      if (wide_share_ > 0) {
-        members.push_back(Wide(Latest(leader_)));
-        shares.push_back(wide_share_);
+      for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+        const bool kept = std::find(kept_.begin(), kept_.end(), kind) != kept_.end();
+        const double share = kept ? shares_[static_cast<Index>(kind)] : 0;
+        const double wide_share = kind == leader_ ? wide_share_ : 0;
+        if (share + wide_share > 0) members.push_back(WithShares(Latest(kind), share, wide_share));
       }
     } else {
       members = done_;
-      shares.assign(done_.size(), 1);
     }
-    Model stack = Assemble(std::move(members), shares);
+    Model stack = Assemble(std::move(members));
     stack.summary = Combined(stack.summary);
     return stack;
   }

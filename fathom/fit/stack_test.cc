@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fathom/base/random.h"
 #include "fathom/data/test_folder.h"
@@ -47,6 +48,14 @@ void ExpectSamePredictions(const Model& a, const Model& b) {
     EXPECT_EQ(one.components[s].mean, other.components[s].mean);
     EXPECT_EQ(one.components[s].var, other.components[s].var);
   }
+}
+
+// The first network of a stack.
+Model Alone(Model stack) {
+  stack.companions.clear();
+  stack.share = 1;
+  stack.wide_share = 0;
+  return stack;
 }
 
 TEST(StackRecipes, LeaveOutWhatDoesNotFit) {
@@ -104,19 +113,16 @@ TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
   const Dataset dataset = Wave(60);
   const Model stack = Fit(dataset, SmallStack());
   ASSERT_FALSE(stack.companions.empty());
-  double shares = stack.share;
+  double shares = stack.share + stack.wide_share;
   for (const Model& companion : stack.companions) {
     EXPECT_LE(companion.share, stack.share);
     EXPECT_EQ(companion.summary.rows, 60);
-    shares += companion.share;
+    shares += companion.share + companion.wide_share;
   }
   EXPECT_NEAR(shares, 1, 1e-12);
   const Prediction mixture = ModelPredictor(stack, 1).Predict(dataset.inputs);
   EXPECT_NEAR(mixture.weights.sum(), 1, 1e-12);
-  Model alone = stack;
-  alone.companions.clear();
-  alone.share = 1;
-  const Prediction first = ModelPredictor(alone, 1).Predict(dataset.inputs);
+  const Prediction first = ModelPredictor(Alone(stack), 1).Predict(dataset.inputs);
   EXPECT_EQ(mixture.components[0].mean, first.components[0].mean);
   EXPECT_GT(mixture.size(), first.size());
 
@@ -137,8 +143,7 @@ TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
     recipe.start.output_noise = noise;
     epochs.clear();
     const Model stack = Fit(Wave(600), recipe, control);
-    // One member is there twice, the second time with more noise.
-    return epochs.back().stage + 1 - static_cast<Index>(stack.companions.size());
+    return epochs.back().stage - static_cast<Index>(stack.companions.size());
   };
   EXPECT_EQ(stages(0.3), 5);
   EXPECT_EQ(stages(1e-5), 4);
@@ -147,27 +152,51 @@ TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
   EXPECT_EQ(stages(1e-5), 2);  // moments and none hidden
 }
 
-TEST(Stack, HasAWideMemberForOutliers) {
+TEST(Stack, HasANetworkUnderMoreNoiseForOutliers) {
   const Dataset dataset = Wave(600);
   Recipe recipe = SmallStack();
   recipe.optimizer.steps = 60;
   const Model stack = Fit(dataset, recipe);
-  std::vector<double> noise = {stack.network.likelihood_parameters[0]};
-  for (const Model& companion : stack.companions)
-    noise.push_back(companion.network.likelihood_parameters[0]);
-  const Model& wide = stack.companions.back();
-  const double narrow = wide.network.likelihood_parameters[0] / 25;
-  EXPECT_EQ(std::count(noise.begin(), noise.end(), narrow), 1);
+  std::vector<double> wide = {stack.wide_share};
+  for (const Model& companion : stack.companions) wide.push_back(companion.wide_share);
+  EXPECT_EQ(std::count_if(wide.begin(), wide.end(), [](double share) { return share > 0; }), 1);
   // A row that is far off all others.
   Dataset outlier = Wave(1);
   outlier.targets(0, 0) = 20;
   const auto log_density = [&](const Model& model) {
     return ModelPredictor(model, 1).Predict(outlier.inputs).LogDensity(0, outlier.targets.row(0));
   };
-  Model alone = stack;
-  alone.companions.clear();
-  EXPECT_LT(log_density(alone), -500);
-  EXPECT_GT(log_density(stack), 0.3 * log_density(alone));
+  const double alone = log_density(Alone(stack));
+  EXPECT_LT(alone, -500);
+  EXPECT_GT(log_density(stack), 0.3 * alone);
+}
+
+TEST(Stack, MoreNoiseIsThatOfFiveTimesTheDeviation) {
+  const Dataset dataset = Wave(60);
+  Recipe recipe = SmallStack();
+  recipe.stack = Stacking::kNever;
+  Model narrow = Fit(dataset, recipe);
+  Model both = narrow;
+  both.share = 0.75;
+  both.wide_share = 0.25;
+  Model wide = narrow;
+  wide.network.likelihood_parameters *= 25;
+  const auto predict = [&](const Model& model, bool latent) {
+    return ModelPredictor(model, 1).Predict(dataset.inputs, {.latent = latent});
+  };
+  const Prediction y = predict(both, false);
+  ASSERT_EQ(y.size(), 2);
+  EXPECT_EQ(y.weights, (Vector(2) << 0.25, 0.75).finished());
+  EXPECT_TRUE(y.components[0].var.isApprox(predict(wide, false).components[0].var, 1e-12));
+  EXPECT_EQ(y.components[1].var, predict(narrow, false).components[0].var);
+  EXPECT_EQ(y.Mean(), predict(narrow, false).Mean());
+  EXPECT_EQ(predict(both, true).Variance(), predict(narrow, true).Variance());
+  // A network may stand in a stack for outliers alone.
+  both.share = 0;
+  EXPECT_EQ(predict(both, false).size(), 1);
+  const TestFolder folder;
+  SaveModel(both, folder.Path("wide.fathom"));
+  ExpectSamePredictions(both, LoadModel(folder.Path("wide.fathom")));
 }
 
 TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
@@ -213,6 +242,45 @@ TEST(Stack, RefusesCompanionsThatAreNotItsOwn) {
   bad = checkpoint;
   bad.model.companions[0].recipe.inference = Inference::kEp;
   EXPECT_THROW(Resume(dataset, bad), Error);
+}
+
+// A fit in which one training, once, comes to a numerical failure after so many steps in all.
+Model FitWithFailure(const Dataset& dataset, Index step) {
+  bool failed = false;
+  FitControl control;
+  control.callback = [&](const Progress& progress, const MinimizeState& /*state*/) {
+    if (progress.step == step && !std::exchange(failed, true)) throw NumericalError("no way on");
+    return true;
+  };
+  return Fit(dataset, SmallStack(), control);
+}
+
+TEST(Stack, DoesWithoutAKindThatCannotBeTrained) {
+  const Dataset dataset = Wave(60);
+  constexpr Index kSteps = 6;  // of each kind
+  EXPECT_THROW(FitWithFailure(dataset, 2), NumericalError);
+  for (Index kind = 1; kind < 5; ++kind) {
+    const Model stack = FitWithFailure(dataset, kind * kSteps + 2);
+    EXPECT_EQ(stack.summary.reason, StopReason::kFinished);
+    const Recipe missing = StackRecipes(SmallStack(), dataset)[static_cast<std::size_t>(kind)];
+    std::vector<const Model*> members = {&stack};
+    for (const Model& companion : stack.companions) members.push_back(&companion);
+    for (const Model* member : members) {
+      EXPECT_FALSE(member->network.propagation == missing.architecture.propagation &&
+                   member->network.layers.size() == missing.architecture.hidden.size() + 1);
+      EXPECT_EQ(member->summary.rows, 60);
+    }
+    EXPECT_TRUE(ModelPredictor(stack, 1).Predict(dataset.inputs).Mean().allFinite());
+  }
+}
+
+TEST(Stack, KeepsANetworkThatCannotGoOnAsItWas) {
+  const Dataset dataset = Wave(60);
+  const Model stack = FitWithFailure(dataset, 5 * 6 + 1);
+  std::vector<Index> rows = {stack.summary.rows};
+  for (const Model& companion : stack.companions) rows.push_back(companion.summary.rows);
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), 54), 1);
+  EXPECT_EQ(stack.companions.size(), Fit(dataset, SmallStack()).companions.size());
 }
 
 TEST(Stack, KeepsToItsTimeBudget) {
