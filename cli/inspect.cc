@@ -30,8 +30,11 @@ constexpr const char* kExample =
     "  fathom inspect price.fathom --json | jq .inputs\n"
     "  fathom inspect price.fathom --config > run.toml && fathom fit --config run.toml\n\n"
     "The lengthscale of an input is the distance, in the units of the file, over which the most "
-    "sensitive function\nof the first layer changes. Its relevance is how strongly the target "
-    "depends on it, per standard deviation of\nthe input and relative to the most relevant one.";
+    "sensitive function\nof the first layer changes; in a stack, of the network with the largest "
+    "share. Its "
+    "relevance is how strongly\nthe target depends on it, per standard deviation of the input and "
+    "relative to the most "
+    "relevant one.";
 
 struct InspectOptions {
   std::string file;
@@ -103,7 +106,9 @@ std::string HumanModel(const InspectOptions& options, const Model& model) {
   std::ostringstream text;
   text << HumanReport(options.file, {}, model);
   text << "\n" << RelevanceTable(model);
-  text << "\n" << LayerTable(model.network) << "(in units of standardised columns)\n";
+  text << "\n"
+       << LayerTable(model.network) << "(in units of standardised columns"
+       << (model.companions.empty() ? "" : "; of the network with the largest share") << ")\n";
   std::string recipe = "\nrecipe\n";
   AppendFields(RecipeToJson(model.recipe), "", &recipe);
   return text.str() + recipe;

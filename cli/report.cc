@@ -53,14 +53,14 @@ struct Member {
 
 std::vector<Member> Members(const Model& stack) {
   std::vector<Member> members;
-  const auto add = [&](const Model& model) {
-    const Vector noise = NoiseStd(model);
-    if (model.share > 0) members.push_back({model, model.share, noise});
-    if (model.wide_share > 0)
-      members.push_back({model, model.wide_share, std::sqrt(kWideNoise) * noise});
-  };
-  add(stack);
-  for (const Model& companion : stack.companions) add(companion);
+  double sum = 0;  // in a checkpoint, each share is still 1
+  for (const Model* model : NetworksOf(stack)) sum += model->share + model->wide_share;
+  for (const Model* model : NetworksOf(stack)) {
+    const Vector noise = NoiseStd(*model);
+    if (model->share > 0) members.push_back({*model, model->share / sum, noise});
+    if (model->wide_share > 0)
+      members.push_back({*model, model->wide_share / sum, std::sqrt(kWideNoise) * noise});
+  }
   return members;
 }
 
@@ -111,11 +111,12 @@ std::string StackLines(const Model& model) {
   const std::vector<Member> members = Members(model);
   if (members.size() == 1) return {};
   std::ostringstream text;
-  for (const auto& [member, share, noise_std] : members) {
-    text << "stack       " << std::fixed << std::setprecision(3) << share << " of "
-         << DescribeNetwork(member.network) << ", " << DescribePropagation(member.network);
-    if (noise_std.size() == 1)
-      text << ", noise " << std::defaultfloat << std::setprecision(3) << noise_std[0];
+  for (const Member& member : members) {
+    const DeepGp& network = member.model.network;
+    text << "stack       " << std::fixed << std::setprecision(3) << member.share << " of "
+         << DescribeNetwork(network) << ", " << DescribePropagation(network);
+    if (member.noise_std.size() == 1)
+      text << ", noise " << std::defaultfloat << std::setprecision(3) << member.noise_std[0];
     text << "\n";
   }
   return text.str();

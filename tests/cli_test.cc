@@ -159,6 +159,27 @@ TEST_F(Cli, SeveralTargetsAndIgnoredColumns) {
   }
 }
 
+TEST_F(Cli, AStackIsReportedWithItsShares) {
+  const auto report = nlohmann::json::parse(
+      Good(FitArguments(train_, model_, {"--stack", "always", "--hidden", "2", "--json"})));
+  const auto& stack = report["stack"];
+  ASSERT_GE(stack.size(), 2U);
+  double shares = 0;
+  Index wide = 0;  // the same network under five times the noise
+  for (std::size_t k = 0; k < stack.size(); ++k) {
+    shares += stack[k]["share"].get<double>();
+    if (k == 0 || stack[k]["architecture"] != stack[k - 1]["architecture"]) continue;
+    const double ratio =
+        stack[k]["noise_std"]["y"].get<double>() / stack[k - 1]["noise_std"]["y"].get<double>();
+    if (std::abs(ratio - 5) < 1e-9) ++wide;
+  }
+  EXPECT_NEAR(shares, 1, 1e-12);
+  EXPECT_EQ(wide, 1);
+  const std::string text = Good({"inspect", model_});
+  EXPECT_EQ(CountLines(text.substr(0, text.find("training"))), stack.size() + 2) << text;
+  EXPECT_NE(text.find("of the network with the largest share"), std::string::npos);
+}
+
 TEST_F(Cli, SameSeedSameBytesForAnyNumberOfThreads) {
   // The model file also records seconds and threads, so predictions are compared.
   const auto predictions_of = [&](const char* threads, const char* seed) {

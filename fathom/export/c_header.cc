@@ -49,13 +49,6 @@ std::string Family(const Kernel& kernel) {
   return name.substr(0, name.find(':'));
 }
 
-// A model by itself, or all networks of a stack.
-std::vector<const Model*> NetworksOf(const Model& model) {
-  std::vector<const Model*> networks = {&model};
-  for (const Model& companion : model.companions) networks.push_back(&companion);
-  return networks;
-}
-
 // The one family of all functions.
 std::string FamilyOf(const std::vector<const Model*>& networks) {
   const std::string family = Family(*networks[0]->network.layers[0].gps[0].kernel);
@@ -147,7 +140,13 @@ class HeaderWriter {
         "   @latent(x, NULL, mean, std);    the same with --latent\n\n"
         "   The second argument may be the standard deviations of the inputs, where they are not "
         "known\n"
-        "   exactly. Link with -lm. */\n");
+        "   exactly. Link with -lm.");
+    if (networks_.size() > 1 || model_.network.propagation == Propagation::kPoints) {
+      text_ +=
+          "\n\n   The prediction is a mixture, whose mean and standard deviation these are: its "
+          "quantiles are not those\n   of a Gaussian.";
+    }
+    text_ += " */\n";
     text_ += "#ifndef " + guard_ + "\n#define " + guard_ +
              "\n\n#include <math.h>\n#include <stddef.h>\n\n";
   }
@@ -167,12 +166,12 @@ class HeaderWriter {
     Line("  @INPUTS = ", model_.input_names.size(), ",");
     Line("  @OUTPUTS = ", model_.target_names.size(), ",");
     Line("  @NETWORKS = ", networks_.size(), ",");
-    Line("  @WIDE_NOISE = ", kWideNoise, ",");
     Line("  @MOST_POINTS = ", points, ",");
     Line("  @MOST_INPUTS = ", inputs, ",");
     Line("  @MOST_OUTPUTS = ", outputs);
     Line("};");
     Line("#define @MOMENTS @moments_", CIdentifier(family_));
+    Line("#define @WIDE_NOISE ", kWideNoise, " /* times the variance of the noise */");
   }
 
   // The numbers row by row.
@@ -322,8 +321,7 @@ std::string ExportCHeader(const Model& model, const std::string& name) {
     if (network.propagation == Propagation::kSamples) {
       ThrowError(
           "a C header draws no random numbers, and this model predicts by sampled paths; fit "
-          "without --propagation samples"
-          " and --quality best");
+          "without --propagation samples, --stack always and --quality best");
     }
   }
   return HeaderWriter(model, name).Write();

@@ -294,9 +294,9 @@ static inline void @add(double before, double weight, double m, double v, double
 
 static inline void @mix(const double *x, const double *x_std, int observed, double *mean, double *std) {
   double raw_m[@MOST_INPUTS], raw_v[@MOST_INPUTS], first_m[@MOST_INPUTS], first_v[@MOST_INPUTS];
-  double m[@MOST_INPUTS], v[@MOST_INPUTS], sum = 0;
+  double m[@MOST_INPUTS], v[@MOST_INPUTS], mixed_m[@OUTPUTS], mixed_v[@OUTPUTS], sum = 0;
   int n, l, d, p;
-  for (d = 0; d < @OUTPUTS; ++d) mean[d] = std[d] = 0; /* std: the variance, until the end */
+  for (d = 0; d < @OUTPUTS; ++d) mixed_m[d] = mixed_v[d] = 0;
   for (n = 0; n < @NETWORKS; ++n) {
     const @network *network = &@networks[n];
     @enter(network, x, x_std, raw_m, raw_v);
@@ -325,13 +325,16 @@ static inline void @mix(const double *x, const double *x_std, int observed, doub
         const double scale = network->outputs[d].scale, unit = scale * scale;
         const double noise = observed ? network->noise[d] : 0, own = network->share * weight;
         const double wide = network->wide_share * weight, at = network->outputs[d].mean + scale * m[d];
-        if (own > 0) @add(sum, own, at, unit * (v[d] + noise), &mean[d], &std[d]);
-        if (wide > 0) @add(sum + own, wide, at, unit * (v[d] + @WIDE_NOISE * noise), &mean[d], &std[d]);
+        if (own > 0) @add(sum, own, at, unit * (v[d] + noise), &mixed_m[d], &mixed_v[d]);
+        if (wide > 0) @add(sum + own, wide, at, unit * (v[d] + @WIDE_NOISE * noise), &mixed_m[d], &mixed_v[d]);
       }
       sum += (network->share + network->wide_share) * weight;
     }
   }
-  for (d = 0; d < @OUTPUTS; ++d) std[d] = sqrt(std[d]);
+  for (d = 0; d < @OUTPUTS; ++d) { /* only now: they may be the arrays of x and x_std */
+    mean[d] = mixed_m[d];
+    std[d] = sqrt(mixed_v[d]);
+  }
 }
 
 /* Of the noise-free function. */

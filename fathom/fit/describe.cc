@@ -94,6 +94,12 @@ Matrix ExpectedSquaredSlopes(const DeepGp& network) {
   return squared;
 }
 
+// From the inputs of the network to the columns, of squared slopes or of what behaves as they do.
+void TurnBack(const Scaler& scaler, Matrix* squared) {
+  if (scaler.directions.size() > 0)
+    *squared = Matrix(*squared * scaler.directions.cwiseAbs2().transpose());
+}
+
 // [outputs, columns]: mean squared slopes of the prediction, by differences at the pseudo-inputs.
 Matrix MeasuredSquaredSlopes(const Model& model) {
   constexpr double kStep = 0.05;
@@ -122,6 +128,15 @@ Matrix MeasuredSquaredSlopes(const Model& model) {
   return squared;
 }
 
+// [outputs, columns] of one network.
+Matrix SquaredSlopes(const Model& model) {
+  constexpr Index kMostMeasured = 1000;
+  if (model.network.input_dim() <= kMostMeasured) return MeasuredSquaredSlopes(model);
+  Matrix squared = ExpectedSquaredSlopes(model.network);
+  TurnBack(model.input_scaler, &squared);
+  return squared;
+}
+
 }  // namespace
 
 Matrix Lengthscales(const GpLayer& layer) {
@@ -137,18 +152,11 @@ Matrix Lengthscales(const GpLayer& layer) {
 }
 
 Relevance FindRelevance(const Model& model) {
-  const DeepGp& network = model.network;
-  constexpr Index kMostMeasured = 1000;
-  const bool measured = network.input_dim() <= kMostMeasured;
-  Matrix squared = measured ? MeasuredSquaredSlopes(model) : ExpectedSquaredSlopes(network);
-  // Lengthscales are 1 / sqrt of squared slopes, so that both turn back in the same way.
-  Matrix bends = Lengthscales(network.layers[0]).cwiseInverse().cwiseAbs2();
-  const Matrix& directions = model.input_scaler.directions;
-  if (directions.size() > 0) {
-    const Matrix back = directions.cwiseAbs2().transpose();
-    if (!measured) squared = Matrix(squared * back);
-    bends = Matrix(bends * back);
-  }
+  Matrix squared = Matrix::Zero(model.network.outputs(), model.input_scaler.mean.size());
+  for (const Model* network : NetworksOf(model))
+    squared += (network->share + network->wide_share) * SquaredSlopes(*network);
+  Matrix bends = Lengthscales(model.network.layers[0]).cwiseInverse().cwiseAbs2();
+  TurnBack(model.input_scaler, &bends);
   if (model.target_names.size() == 1) squared = Matrix(squared.colwise().sum());
   Relevance relevance;
   relevance.lengthscale =

@@ -34,11 +34,11 @@ Matrix Lengthscales(const GpLayer& layer);
 // How strongly the targets depend on the inputs.
 struct Relevance {
   // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
-  // file.
+  // file; in a stack, of the network with the largest share.
   Vector lengthscale;
   // [targets, inputs]: root of the mean squared slope of the prediction per standard deviation of
-  // the input, over the pseudo-inputs of the first layer and the functions of the target, relative
-  // to the largest of its row. Of more than 1000 inputs, where that would take minutes, the slopes
+  // the input, over the pseudo-inputs of the first layer, the functions of the target and, by
+  // their shares, the networks of a stack, relative to the largest of its row. Of more than 1000 inputs, where that would take minutes, the slopes
   // that the kernels expect.
   Matrix share;
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fathom/base/random.h"
 #include "fathom/fit/fit.h"
 
@@ -50,6 +52,28 @@ Recipe Sampled() {
   return recipe;
 }
 INSTANTIATE_TEST_SUITE_P(Models, FoundRelevance, testing::Values(Plain(), Whitened(), Sampled()));
+
+// Two networks, one of which has learnt the first input and one the second.
+TEST(StackRelevance, CountsNetworksByTheirShares) {
+  Recipe recipe;
+  recipe.architecture.hidden = {};
+  recipe.architecture.inducing = {20};
+  recipe.optimizer.steps = 150;
+  Dataset dataset = Plane();
+  const Matrix x = dataset.inputs.mean;
+  const auto fit = [&](Index column) {
+    dataset.targets = (x.col(column).array() - x.col(column).mean()) /
+                      std::sqrt((x.col(column).array() - x.col(column).mean()).square().mean());
+    return Fit(dataset, recipe);
+  };
+  Model stack = fit(0);
+  EXPECT_LT(FindRelevance(stack).share(0, 1), 0.1);
+  stack.companions.push_back(fit(1));
+  stack.share = 0.8;
+  stack.companions[0].share = 0.15;
+  stack.companions[0].wide_share = 0.05;
+  EXPECT_NEAR(FindRelevance(stack).share(0, 1), std::sqrt(0.2 / 0.8), 0.05);
+}
 
 // By its own units, a lengthscale is that of the kernel times the scale of the column; turned by
 // directions, that of all of them together.

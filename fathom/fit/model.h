@@ -51,6 +51,9 @@ struct Model {
   std::vector<Model> companions;
 };
 
+// The model itself and its companions.
+std::vector<const Model*> NetworksOf(const Model& model);
+
 // A Gaussian gives a row that is 17 standard deviations off a log density of -145; one of five times
 // the width with a share of a thousandth leaves it -15.
 constexpr double kWideNoise = 25;
@@ -70,12 +73,16 @@ class ModelPredictor {
   Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
 
  private:
-  const Model& member(std::size_t k) const;
-  double SumOfShares() const;
+  // Of a network in the mixture, which may not be brought to the sum 1 yet.
+  struct Member {
+    const Model& model;
+    double share, wide_share;
+    std::unique_ptr<NetworkPredictor> predictor;
+  };
 
   Model model_;
   ThreadPool pool_;
-  std::vector<std::unique_ptr<NetworkPredictor>> members_;  // of the model and its companions
+  std::vector<Member> members_;
 };
 
 // safetensors with the description of the model in its metadata. Save is all or nothing;

@@ -177,7 +177,8 @@ void CheckWhole(const Model& model) {
   }
   if (model.share + model.wide_share == 0) ThrowError("a network has no share in the stack");
   if (model.wide_share > 0 && likelihood.Name() != "gaussian")
-    ThrowError("there is a network under more noise, which is not Gaussian");
+    ThrowError("it has a wide_share, which is for Gaussian noise, but its likelihood is ",
+               Quoted(likelihood.Name()));
 }
 
 // Builds a model from what a file holds. Nothing is allocated but for arrays that the file has.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/base/stopwatch.h"
 #include "fathom/data/fingerprint.h"
 #include "fathom/data/split.h"
 #include "fathom/fit/one_network.h"
@@ -115,7 +116,7 @@ class StackTraining {
 
   void Add(Model network) {
     network.companions.clear();
-    done_.push_back(std::move(network));
+    done_.push_back(WithShares(std::move(network), 1, 0));
     if (done_.back().summary.reason == StopReason::kInterrupted) return;
     if (done_.size() == 1) kinds_ = PromisingKinds(std::move(kinds_), done_[0]);
     if (done_.size() == kinds_.size()) Judge();
@@ -149,7 +150,8 @@ class StackTraining {
     shares_ = shares.head(static_cast<Index>(kinds_.size()));
     wide_share_ = has_wide ? shares[shares.size() - 1] : 0;
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
-      if (shares_[static_cast<Index>(k)] >= kLeastShare && !Failed(k)) kept_.push_back(k);
+      const double share = shares_[static_cast<Index>(k)] + (k == leader_ ? wide_share_ : 0);
+      if (share >= kLeastShare && !Failed(k)) kept_.push_back(k);
     }
     if (kept_.empty()) kept_ = {leader_};
   }
@@ -171,6 +173,7 @@ class StackTraining {
   Model Stage(std::optional<Checkpoint> unfinished) {
     const std::size_t stage = done_.size();
     if (stage == 0) return Train(std::move(unfinished));
+    const Stopwatch watch;
     TrainingSummary failure;
     try {
       Model network = Train(std::move(unfinished));
@@ -178,12 +181,19 @@ class StackTraining {
       failure = network.summary;
     } catch (const NumericalError& error) {
       failure.message = error.what();
+      failure.seconds = watch.Seconds();
     }
-    if (stage >= kinds_.size()) return done_[kept_[stage - kinds_.size()]];
     failure.reason = StopReason::kNumericalFailure;
-    Model stand_in = done_[0];
-    stand_in.summary = failure;
-    return stand_in;
+    if (stage < kinds_.size()) {
+      Model stand_in = done_[0];
+      stand_in.summary = failure;
+      return stand_in;
+    }
+    Model as_it_was = done_[kept_[stage - kinds_.size()]];
+    as_it_was.summary.steps = failure.steps;
+    as_it_was.summary.seconds = failure.seconds;
+    as_it_was.summary.recoveries = failure.recoveries;
+    return as_it_was;
   }
 
   Model Train(std::optional<Checkpoint> unfinished) {
@@ -271,14 +281,14 @@ class StackTraining {
   Model Whole() const {
     std::vector<Model> members;
     if (Judged()) {
-      for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-        const bool kept = std::find(kept_.begin(), kept_.end(), kind) != kept_.end();
-        const double share = kept ? shares_[static_cast<Index>(kind)] : 0;
-        const double wide_share = kind == leader_ ? wide_share_ : 0;
-        if (share + wide_share > 0) members.push_back(WithShares(Latest(kind), share, wide_share));
+      for (const std::size_t kind : kept_) {
+        members.push_back(WithShares(Latest(kind), shares_[static_cast<Index>(kind)],
+                                     kind == leader_ ? wide_share_ : 0));
       }
     } else {
-      members = done_;
+      for (std::size_t kind = 0; kind < done_.size(); ++kind) {
+        if (!Failed(kind)) members.push_back(done_[kind]);
+      }
     }
     Model stack = Assemble(std::move(members));
     stack.summary = Combined(stack.summary);

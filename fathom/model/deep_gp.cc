@@ -39,6 +39,8 @@ void CheckPropagation(const DeepGp& model) {
     ThrowError("the model's points have the wrong shape");
   if (model.point_weights.size() != paths)
     ThrowError("the model has ", paths, " points and ", model.point_weights.size(), " weights");
+  if (!std::isfinite(model.point_weights.sum()))
+    ThrowError("the weights of the model's points have no finite sum");
 }
 
 }  // namespace

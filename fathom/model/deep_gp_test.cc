@@ -100,6 +100,13 @@ const std::vector<Damage> kDamages = {
        m->points = Matrix::Zero(3, m->num_hidden_units());
      },
      "3 points and 0 weights"},
+    {"WeightsWithoutASum",
+     [](DeepGp* m) {
+       m->propagation = Propagation::kPoints;
+       m->points = Matrix::Zero(3, m->num_hidden_units());
+       m->point_weights = Vector::Constant(3, 1e308);
+     },
+     "no finite sum"},
 };
 
 class CheckModelRefuses : public testing::TestWithParam<Damage> {};
