@@ -51,7 +51,7 @@ std::string Family(const Kernel& kernel) {
 
 // The one family of all functions.
 std::string FamilyOf(const std::vector<const Model*>& networks) {
-  const std::string family = Family(*networks[0]->network.layers[0].gps[0].kernel);
+  std::string family = Family(*networks[0]->network.layers[0].gps[0].kernel);
   for (const Model* model : networks) {
     for (const GpLayer& layer : model->network.layers) {
       for (const SparseGp& gp : layer.gps) {
@@ -153,7 +153,7 @@ class HeaderWriter {
 
   void WriteSizes() {
     Index points = 1;
-    Index inputs = static_cast<Index>(model_.input_names.size());
+    auto inputs = static_cast<Index>(model_.input_names.size());
     Index outputs = 1;
     for (const Model* model : networks_) {
       for (const GpLayer& layer : model->network.layers) {
@@ -175,9 +175,7 @@ class HeaderWriter {
   }
 
   // The numbers row by row.
-  template <typename Numbers>
-  void Table(const std::string& name, const Numbers& values) {
-    const Matrix numbers = values;
+  void Table(const std::string& name, const Matrix& numbers) {
     const Index size = numbers.size();
     std::string text = "static const double @" + name + "[" + std::to_string(size) + "] = {";
     for (Index i = 0; i < size; ++i) {
