@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,6 +24,8 @@ namespace fs = std::filesystem;
 constexpr const char* kExample =
     "Examples:\n"
     "  fathom tables results/uci\n"
+    "  fathom tables results/uci --methods dgp --out ranks                   the default alone "
+    "against others\n"
     "  fathom tables results/uci results/uci_grid --out pictures             both side by side\n\n"
     "Reads DIR/results.jsonl, which 'fathom bench' writes, and prints tables of each score in "
     "Markdown: mean and\nstandard error over splits, average ranks with Friedman's and Nemenyi's "
@@ -36,7 +39,7 @@ const ScoreKind kKinds[] = {{"log_likelihood", "Mean test log likelihood", true}
                             {"accuracy", "Test accuracy", true}};
 
 struct TablesOptions {
-  std::vector<std::string> folders;
+  std::vector<std::string> folders, methods;
   std::string out;
   bool only_ours = false, json = false;
 };
@@ -56,6 +59,21 @@ std::vector<Json> ReadAll(const std::vector<std::string>& folders) {
     }
   }
   return results;
+}
+
+void KeepMethods(const std::vector<std::string>& wanted, std::vector<Json>* results) {
+  if (wanted.empty()) return;
+  std::set<std::string> unique;
+  for (const Json& line : *results) unique.insert(line["method"].get<std::string>());
+  const std::vector<std::string> known(unique.begin(), unique.end());
+  for (const std::string& name : wanted) {
+    if (!unique.contains(name))
+      ThrowError("--methods: there are no results of ", Quoted(name), DidYouMean(name, known),
+                 " the methods are ", QuotedList(known, 50));
+  }
+  std::erase_if(*results, [&](const Json& line) {
+    return std::count(wanted.begin(), wanted.end(), line["method"].get<std::string>()) == 0;
+  });
 }
 
 // Writes files into a folder, which it makes if need be, and remembers which.
@@ -86,7 +104,8 @@ bool HasScore(const std::vector<Json>& results, const std::string& key) {
 }
 
 int RunTables(const TablesOptions& options) {
-  const std::vector<Json> results = ReadAll(options.folders);
+  std::vector<Json> results = ReadAll(options.folders);
+  KeepMethods(SplitLists(options.methods), &results);
   Files files(options.out.empty() ? options.folders.front() : options.out);
   const std::vector<PublishedMethod> published =
       options.only_ours ? std::vector<PublishedMethod>() : LoadPublished();
@@ -134,6 +153,12 @@ Command AddTables(CLI::App* program) {
       ->type_name("");
   app->add_option("--out", options->out, "Folder for the files; by default the first DIR")
       ->type_name("DIR");
+  app->add_option("--methods", options->methods,
+                  "Of ours, only these: several of a kind would take each other's ranks; repeat "
+                  "it or give a,b")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   app->add_flag("--only-ours", options->only_ours, "Leave out what others have published");
   app->add_flag("--json", options->json, "Print the tables as one JSON object");
   return {app, [options] { return RunTables(*options); }};

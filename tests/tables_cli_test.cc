@@ -53,6 +53,13 @@ TEST_F(Tables, TablesFiguresAndPublishedResultsAreWritten) {
   EXPECT_FALSE(Exists("uci/accuracy.csv"));
 }
 
+TEST_F(Tables, OnlyTheMethodsThatAreAskedFor) {
+  const std::string text = Good({"tables", File("uci"), "--methods", "gp", "--only-ours"});
+  EXPECT_EQ(text.find("dgp"), std::string::npos) << text;
+  EXPECT_NE(text.find("| boston | 2 | **-3.00"), std::string::npos) << text;
+  Bad({"tables", File("uci"), "--methods", "dpg"}, "the methods are 'dgp', 'gp'");
+}
+
 TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
   {
     ResultsFile results(File("uci"));
