@@ -5,8 +5,9 @@
 namespace fathom::cli {
 
 std::string Align(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows.front().size());
+  std::vector<std::size_t> width;
   for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()));
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
   }
   std::string text;

@@ -147,7 +147,7 @@ void CheckOutput(const std::string& path, const std::vector<std::string>& inputs
   const fs::path target =
       fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : fs::path(path);
   if (target.empty()) ThrowError("the file to write has no name");
-  if (path == "-") ThrowError("a model cannot be written to standard output; name a file");
+  if (path == "-") ThrowError("what is written here cannot go to standard output; name a file");
   if (fs::is_directory(target, ignored)) ThrowError(path, ": is a directory; name a file in it");
   if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
     ThrowError(path, ": is not a regular file; name another file to write");
@@ -183,8 +183,8 @@ void AddThreads(CLI::App* app, int* threads) {
 
 void AddSamples(CLI::App* app, Index* samples, std::uint64_t* seed) {
   app->add_option("--samples", *samples,
-                  "Predict with a mixture of so many samples through the layers; 0 means one "
-                  "Gaussian per row")
+                  "Predict with a mixture of so many samples through the layers; 0 means as the "
+                  "model was trained")
       ->check(InRange(0, 100000))
       ->type_name("S")
       ->capture_default_str();

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,8 @@ constexpr const char* kExample =
     "Fits the recipe once per fold to the rows of the other folds and scores the rows of the fold. "
     "Prints the mean\nof each score over the folds and its standard error. All options of 'fathom "
     "fit' that shape a model can be\ngiven. Folds run side by side; the result does not depend on "
-    "--threads. Ctrl-C ends it soon, without scores.";
+    "--threads. Every row counts once in the scores, whatever --weights says. Ctrl-C ends it soon, "
+    "without scores.";
 
 struct CvOptions {
   DataOptions data;
@@ -45,6 +47,11 @@ struct CvData {
   Vector parts;  // [rows], the number of each row's text where the column holds texts; may be empty
 };
 
+// The number of a row in the file, from 1: rows without a target are not in the dataset.
+Index RowOfTable(const Dataset& dataset, Index n) {
+  return dataset.table_rows[static_cast<std::size_t>(n)] + 1;
+}
+
 CvData ReadCvData(const CvOptions& options, int threads) {
   const std::string& name = options.fold_column.empty() ? options.group : options.fold_column;
   if (name.empty()) return {ReadData(options.data, threads), {}};
@@ -58,6 +65,12 @@ CvData ReadCvData(const CvOptions& options, int threads) {
                Table::kMostLevels, " different texts; number them");
   }
   data.parts = table.values(data.dataset.table_rows, place);
+  for (Index n = 0; n < data.parts.size(); ++n) {
+    if (std::isnan(data.parts[n]))
+      ThrowError(table.source, ": row ", RowOfTable(data.dataset, n), " has no ",
+                 options.fold_column.empty() ? "group" : "fold", " in column ",
+                 Quoted(table.columns[place]));
+  }
   return data;
 }
 
@@ -89,8 +102,9 @@ std::string HumanScores(const FoldScores<AnyScores>& scores) {
 }
 
 template <typename AnyScores>
-nlohmann::ordered_json JsonReport(const FoldScores<AnyScores>& scores) {
+nlohmann::ordered_json JsonReport(const Dataset& dataset, const FoldScores<AnyScores>& scores) {
   nlohmann::ordered_json json = {{"rows", scores.mean.rows},
+                                 {"notes", NotesJson(dataset.notes)},
                                  {"mean", ScoresJson(ScoreLines(scores.mean))},
                                  {"standard_error", ScoresJson(ScoreLines(scores.standard_error))},
                                  {"folds", nlohmann::ordered_json::array()}};
@@ -105,11 +119,12 @@ std::string Report(const CvOptions& options, const Dataset& dataset,
                    const CrossValidation& result) {
   const std::vector<std::string>& classes = dataset.schema.classes;
   if (classes.empty()) {
-    return options.json ? JsonReport(result.numbers).dump(2) + "\n" : HumanScores(result.numbers);
+    return options.json ? JsonReport(dataset, result.numbers).dump(2) + "\n"
+                        : HumanScores(result.numbers);
   }
   const ClassScores& mean = result.classes.mean;
   if (!options.json) return HumanScores(result.classes) + "\n" + ConfusionTable(classes, mean);
-  nlohmann::ordered_json json = JsonReport(result.classes);
+  nlohmann::ordered_json json = JsonReport(dataset, result.classes);
   json.update(ConfusionJson(classes, mean));
   return json.dump(2) + "\n";
 }
@@ -151,7 +166,7 @@ Table ClassesOutOfFold(const Dataset& dataset, const Matrix& probability) {
   return table;
 }
 
-// One line per row with a target: its number among those, its fold, and what was predicted.
+// One line per row with a target: its number in the table, its fold, and what was predicted.
 void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossValidation& result) {
   Table table = dataset.schema.classes.empty() ? NumbersOutOfFold(dataset, result.out_of_fold)
                                                : ClassesOutOfFold(dataset, result.probability);
@@ -160,7 +175,7 @@ void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossV
   Matrix values(dataset.rows(), table.values.cols() + 2);
   values.rightCols(table.values.cols()) = table.values;
   for (Index n = 0; n < dataset.rows(); ++n) {
-    values(n, 0) = static_cast<double>(n + 1);
+    values(n, 0) = static_cast<double>(RowOfTable(dataset, n));
     values(n, 1) = static_cast<double>(result.fold_of_row[static_cast<std::size_t>(n)] + 1);
   }
   std::ostringstream text;
@@ -193,6 +208,7 @@ int RunCv(const CLI::App& app, CvOptions* options) {
   const CvData data = ReadCvData(*options, recipe.threads);
   const Dataset& dataset = data.dataset;
   const std::vector<Split> splits = MakeSplits(*options, recipe.seed, data);
+  TellNotes(dataset.notes);
   const CrossValidation result = Validate(dataset, recipe, splits);
   if (result.interrupted) {
     Complain(

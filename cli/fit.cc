@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "cli/common.h"
 #include "cli/config.h"
@@ -51,8 +52,13 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     control.settings["stack"] = {options->recipe.stack};
     control.settings["hidden"] = {options->recipe.hidden};
     control.settings["inducing"] = {options->recipe.inducing};
-    // Left by an earlier training, whose place this one takes.
-    std::filesystem::remove(control.checkpoint);
+    // What an earlier training has left stays until this one, which takes its place, has begun.
+    control.callback = [show = control.callback, old = control.checkpoint, begun = false](
+                           const Progress& progress, const MinimizeState& state) mutable {
+      std::error_code ignored;
+      if (!std::exchange(begun, true)) std::filesystem::remove(old, ignored);
+      return show(progress, state);
+    };
     return Fit(dataset, recipe, control);
   });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -226,6 +227,8 @@ std::string JsonTable(const TableFacts& facts) {
 }  // namespace
 
 bool LooksLikeModel(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;  // a pipe is read only once
   std::ifstream file(path, std::ios::binary);
   char start[9];
   if (!file.read(start, sizeof(start))) return false;

@@ -1,9 +1,6 @@
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -129,50 +126,26 @@ Table PredictClasses(const ModelPredictor& predictor, const Dataset& rows,
   return table;
 }
 
-// Standard output, or a file that appears only when all of it is there. Until then its text waits
-// in a file without a name, which vanishes with the program however that ends.
+// Standard output, or a file that appears only when all of it is there.
 class Output {
  public:
-  explicit Output(const std::string& path) : path_(path) {
-    if (path_ == "-") return;
-    waiting_ = std::tmpfile();
-    if (waiting_ == nullptr) ThrowError(path_, ": cannot make a temporary file for it");
+  explicit Output(const std::string& path) {
+    if (path != "-") file_ = std::make_unique<AtomicFile>(path);
   }
-  ~Output() {
-    if (waiting_ != nullptr) std::fclose(waiting_);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
 
   void Write(std::string_view text) {
-    if (waiting_ == nullptr) {
-      WriteOut(text);
+    if (file_) {
+      file_->Write(text);
     } else {
-      if (std::fwrite(text.data(), 1, text.size(), waiting_) != text.size()) ThrowFull();
-      size_ += text.size();
+      WriteOut(text);
     }
   }
-
   void Commit() {
-    if (waiting_ == nullptr) return;
-    if (std::fflush(waiting_) != 0) ThrowFull();
-    void* bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, ::fileno(waiting_), 0);
-    if (bytes == MAP_FAILED) ThrowFull();
-    const std::unique_ptr<void, std::function<void(void*)>> unmap(
-        bytes, [this](void* mapped) { ::munmap(mapped, size_); });
-    const std::string_view text(static_cast<const char*>(bytes), size_);
-    WriteFileAtomically(path_, {&text, 1});
+    if (file_) file_->Commit();
   }
 
  private:
-  [[noreturn]] void ThrowFull() const {
-    ThrowError(path_, ": cannot be written: the folder for temporary files, " P_tmpdir
-                      ", is full; make room there, or write to standard output");
-  }
-
-  std::string path_;
-  std::FILE* waiting_ = nullptr;
-  std::size_t size_ = 0;
+  std::unique_ptr<AtomicFile> file_;
 };
 
 // Writes predictions in pieces of one table.

@@ -82,6 +82,10 @@ class StudyReader {
     const std::string text = Joined(entry.values);
     if (entry.key == "datasets") {
       study_.datasets = entry.values;
+      for (const std::string& name : entry.values) {
+        if (std::count(entry.values.begin(), entry.values.end(), name) > 1)
+          Fail(entry.line, "dataset " + Quoted(name) + " is named twice");
+      }
     } else if (entry.key == "splits") {
       splits_ = InLine(entry.line, [&] { return ParseSplitNumbers("splits", text); });
     } else if (entry.key == "budget") {

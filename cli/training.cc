@@ -45,10 +45,12 @@ void CheckLog(const std::string& log, const std::vector<std::string>& others) {
   }
 }
 
-std::string HowToGoOn(const TrainingOptions& options) {
+std::string HowToGoOn(const TrainingOptions& options, const Model& model) {
   if (std::filesystem::exists(CheckpointPath(options.output)))
     return "'fathom resume " + options.output + "' goes on from here";
-  return "'fathom resume " + options.output + " --steps N' trains it further";
+  return model.recipe.stack == Stacking::kNever
+             ? "'fathom resume " + options.output + " --steps N' trains it further"
+             : "there is no checkpoint to go on from";
 }
 
 }  // namespace
@@ -103,7 +105,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
   if (interrupted) {
     Complain("interrupted after step " + std::to_string(model.summary.steps) +
              "; the model so far is usable and stands in " + options.output + "; " +
-             HowToGoOn(options));
+             HowToGoOn(options, model));
   } else {
     std::error_code ignored;
     std::filesystem::remove(control.checkpoint, ignored);

@@ -84,8 +84,12 @@ TEST_F(Cv, GroupsStayTogetherAndGivenFoldsAreTaken) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   out = ReadTable(File("out.csv")).values;
   ASSERT_EQ(out.rows(), 59);
-  for (Index n = 0; n < 59; ++n)
-    EXPECT_EQ(out(n, 1), static_cast<double>((n < 5 ? n : n + 1) % 7 + 1)) << n;
+  for (Index n = 0; n < 59; ++n) {
+    const Index row = n < 5 ? n : n + 1;
+    EXPECT_EQ(out(n, 0), static_cast<double>(row + 1));
+    EXPECT_EQ(out(n, 1), static_cast<double>(row % 7 + 1)) << n;
+  }
+  EXPECT_NE(outcome.err.find("1 row"), std::string::npos) << outcome.err;
   Bad({"cv", train_, "--target", "y", "--group", "site", "--folds", "8"}, "groups (7)");
   Bad({"cv", train_, "--target", "y", "--group", "nothing"}, "'nothing'");
   Bad({"cv", train_, "--target", "y", "--fold-column", "site", "--folds", "3"}, "--fold");

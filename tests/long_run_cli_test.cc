@@ -183,6 +183,7 @@ TEST_F(LongRun, ANewFitDoesNotMeetAnOldCheckpoint) {
   folder_.Write("model.fathom.checkpoint", "old");
   ExpectBad({"resume", model_}, "model.fathom.checkpoint");
   ExpectBad(FitArguments(model_, {"--alpha", "7"}), "alpha");
+  ExpectBad(FitArguments(model_, {"--likelihood", "poisson"}), "poisson");
   EXPECT_EQ(TestFolder::Read(checkpoint_), "old") << "a fit that cannot begin loses nothing";
   ExpectGood(FitArguments(model_));
   EXPECT_FALSE(fs::exists(checkpoint_));

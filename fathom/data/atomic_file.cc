@@ -9,106 +9,16 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "fathom/base/error.h"
 
 namespace fathom {
 namespace {
 
-[[noreturn]] void ThrowCannotWrite(const std::string& path, int reason) {
-  ThrowError(path, ": cannot write the file: ", std::strerror(reason),
-             "; make room, or name another place");
-}
-
 std::filesystem::path Folder(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : ".";
 }
-
-// A file that disappears again unless Commit gives it its place.
-class TemporaryFile {
- public:
-  TemporaryFile(std::string target, const std::string& shown)
-      : target_(std::move(target)), shown_(shown) {
-    if (!OpenWithoutName()) OpenWithName();
-  }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!path_.empty() && !committed_) ::unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  int descriptor() const { return descriptor_; }
-
-  void Write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) ThrowCannotWrite(shown_, errno);
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  void Commit() {
-    if (::fsync(descriptor_) != 0) ThrowCannotWrite(shown_, errno);
-    if (path_.empty()) return CommitWithoutName();
-    // Network file systems report a full disk only here.
-    const int closed = ::close(descriptor_);
-    descriptor_ = -1;
-    if (closed != 0) ThrowCannotWrite(shown_, errno);
-    if (std::rename(path_.c_str(), target_.c_str()) != 0) ThrowCannotWrite(shown_, errno);
-    committed_ = true;
-  }
-
- private:
-  std::string NextName() const {
-    static std::atomic<unsigned> counter{0};
-    return target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
-  }
-  std::string DescriptorPath() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
-  // While it has no name, a process that is killed leaves nothing behind. Not every file system can
-  // do this.
-  bool OpenWithoutName() {
-    const std::string folder = Folder(target_).string();
-    descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) return false;
-    if (::access(DescriptorPath().c_str(), F_OK) == 0) return true;  // the link needs it
-    ::close(descriptor_);
-    return false;
-  }
-  void OpenWithName() {
-    // Not mkstemp, whose file nobody else may read: here the user's umask decides.
-    std::string path;
-    do {
-      path = NextName();
-      descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (descriptor_ < 0 && errno == EEXIST);
-    if (descriptor_ < 0) ThrowCannotWrite(shown_, errno);
-    path_ = path;
-  }
-  // A link cannot replace a file, so it is put beside the target and renamed like any other. Always
-  // under the same name, so that what a process left there that was killed in between is replaced
-  // and not added to. Of two processes that commit at once, one starts over.
-  void CommitWithoutName() {
-    const std::string beside = target_ + ".fathom-tmp";
-    do {
-      while (::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, beside.c_str(),
-                      AT_SYMLINK_FOLLOW) != 0) {
-        if (errno != EEXIST) ThrowCannotWrite(shown_, errno);
-        if (::unlink(beside.c_str()) != 0 && errno != ENOENT) ThrowCannotWrite(shown_, errno);
-      }
-      path_ = beside;
-      committed_ = std::rename(path_.c_str(), target_.c_str()) == 0;
-    } while (!committed_ && errno == ENOENT);
-    if (!committed_) ThrowCannotWrite(shown_, errno);
-  }
-
-  std::string target_, path_;  // path_ is empty while the file has no name
-  const std::string& shown_;
-  int descriptor_ = -1;
-  bool committed_ = false;
-};
 
 // Makes the rename itself durable. By now the file is whole and in place, so that a file system
 // which cannot do this is no reason to tell the caller that writing failed.
@@ -119,30 +29,121 @@ void SyncFolder(const std::filesystem::path& folder) {
   ::close(descriptor);
 }
 
-}  // namespace
-
-void WriteFileAtomically(const std::string& path, std::span<const std::string_view> parts) {
+std::string BehindLinks(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code problem;
-  fs::path target = path;
-  if (fs::is_symlink(target, problem)) {
-    target = fs::weakly_canonical(target, problem);
-    if (problem) ThrowError(path, ": cannot follow the link: ", problem.message());
-  }
-  struct stat old {};
-  const bool exists = ::stat(target.c_str(), &old) == 0;
-  if (exists && S_ISDIR(old.st_mode)) ThrowError(path, ": is a directory; name a file in it");
-  if (exists && !S_ISREG(old.st_mode)) {
-    ThrowError(path, ": is not a regular file and would be replaced; name another file");
-  }
+  if (!fs::is_symlink(path, problem)) return path;
+  const fs::path target = fs::weakly_canonical(path, problem);
+  if (problem) ThrowError(path, ": cannot follow the link: ", problem.message());
+  return target.string();
+}
 
-  TemporaryFile file(target.string(), path);
-  if (exists && ::fchmod(file.descriptor(), old.st_mode & 07777) != 0) {
-    ThrowCannotWrite(path, errno);
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(BehindLinks(path_)) {
+  struct stat old {};
+  const bool exists = ::stat(target_.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) ThrowError(path_, ": is a directory; name a file in it");
+  if (exists && !S_ISREG(old.st_mode)) {
+    ThrowError(path_, ": is not a regular file and would be replaced; name another file");
   }
+  if (!OpenWithoutName()) OpenWithName();
+  if (exists && ::fchmod(descriptor_, old.st_mode & 07777) != 0) {
+    const int reason = errno;
+    Abandon();
+    ThrowCannotWrite(reason);
+  }
+}
+
+AtomicFile::~AtomicFile() { Abandon(); }
+
+void AtomicFile::Abandon() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  if (!temporary_.empty() && !committed_) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void AtomicFile::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) ThrowCannotWrite(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::Commit() {
+  if (::fsync(descriptor_) != 0) ThrowCannotWrite(errno);
+  if (temporary_.empty()) {
+    CommitWithoutName();
+  } else {
+    // Network file systems report a full disk only here.
+    const int closed = ::close(descriptor_);
+    descriptor_ = -1;
+    if (closed != 0) ThrowCannotWrite(errno);
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) ThrowCannotWrite(errno);
+    committed_ = true;
+  }
+  SyncFolder(Folder(target_));
+}
+
+std::string AtomicFile::NextName() const {
+  static std::atomic<unsigned> counter{0};
+  return target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
+}
+
+std::string AtomicFile::DescriptorPath() const {
+  return "/proc/self/fd/" + std::to_string(descriptor_);
+}
+
+// While it has no name, a process that is killed leaves nothing behind. Not every file system can do
+// this.
+bool AtomicFile::OpenWithoutName() {
+  descriptor_ = ::open(Folder(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) return false;
+  if (::access(DescriptorPath().c_str(), F_OK) == 0) return true;  // the link needs it
+  ::close(descriptor_);
+  return false;
+}
+
+void AtomicFile::OpenWithName() {
+  // Not mkstemp, whose file nobody else may read: here the user's umask decides.
+  std::string name;
+  do {
+    name = NextName();
+    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) ThrowCannotWrite(errno);
+  temporary_ = name;
+}
+
+// A link cannot replace a file, so it is put beside the target and renamed like any other. Always
+// under the same name, so that what a process left there that was killed in between is replaced and
+// not added to. Of two processes that commit at once, one starts over.
+void AtomicFile::CommitWithoutName() {
+  const std::string beside = target_ + ".fathom-tmp";
+  do {
+    while (::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, beside.c_str(),
+                    AT_SYMLINK_FOLLOW) != 0) {
+      if (errno != EEXIST) ThrowCannotWrite(errno);
+      if (::unlink(beside.c_str()) != 0 && errno != ENOENT) ThrowCannotWrite(errno);
+    }
+    temporary_ = beside;
+    committed_ = std::rename(temporary_.c_str(), target_.c_str()) == 0;
+  } while (!committed_ && errno == ENOENT);
+  if (!committed_) ThrowCannotWrite(errno);
+}
+
+void AtomicFile::ThrowCannotWrite(int reason) const {
+  ThrowError(path_, ": cannot write the file: ", std::strerror(reason),
+             "; make room, or name another place");
+}
+
+void WriteFileAtomically(const std::string& path, std::span<const std::string_view> parts) {
+  AtomicFile file(path);
   for (const std::string_view part : parts) file.Write(part);
   file.Commit();
-  SyncFolder(Folder(target));
 }
 
 }  // namespace fathom

@@ -116,7 +116,8 @@ void ResultsFile::Append(const Json& line) {
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   const ssize_t written = ::write(file_, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size()) || ::fdatasync(file_) != 0) {
-    const int reason = written >= 0 ? ENOSPC : errno;
+    const bool cut = written >= 0 && written != static_cast<ssize_t>(text.size());
+    const int reason = cut ? ENOSPC : errno;
     ThrowError(path_, ": cannot add a result: ", std::strerror(reason),
                "; make room and start again: what is finished is kept");
   }

@@ -110,23 +110,32 @@ ScoreTable MakeScoreTable(const std::vector<Json>& results,
   return table;
 }
 
+Index ScoreRow::splits() const {
+  Index most = 0;
+  for (const ScoreCell& cell : cells) most = std::max(most, cell.splits + cell.failures);
+  return most;
+}
+
 std::optional<TableRanks> RankTable(const ScoreTable& table) {
   std::vector<const ScoreRow*> rows;
   for (const ScoreRow& row : table.rows) {
     if (!row.unseen) rows.push_back(&row);
   }
-  const auto counts = [](const ScoreCell& cell) { return cell.has_value() || cell.failures > 0; };
+  const auto counts = [](const ScoreRow& row, std::size_t column) {
+    const ScoreCell& cell = row.cells[column];
+    return (cell.has_value() || cell.failures > 0) && row.IsWhole(cell);
+  };
   TableRanks ranks;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const auto& published = table.columns[c].published;
     if (published && !published->same_splits) continue;
     const auto present = std::count_if(rows.begin(), rows.end(),
-                                       [&](const ScoreRow* row) { return counts(row->cells[c]); });
+                                       [&](const ScoreRow* row) { return counts(*row, c); });
     if (3 * static_cast<std::size_t>(present) >= 2 * rows.size()) ranks.columns.push_back(c);
   }
   std::erase_if(rows, [&](const ScoreRow* row) {
     return !std::all_of(ranks.columns.begin(), ranks.columns.end(),
-                        [&](std::size_t c) { return counts(row->cells[c]); });
+                        [&](std::size_t c) { return counts(*row, c); });
   });
   if (ranks.columns.size() < 2 || rows.size() < 2) return {};
   Matrix scores(static_cast<Index>(rows.size()), static_cast<Index>(ranks.columns.size()));

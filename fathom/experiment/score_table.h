@@ -59,6 +59,12 @@ struct ScoreRow {
   std::string dataset;
   bool unseen = false;           // of the test rows that are not among the train rows; not ranked
   std::vector<ScoreCell> cells;  // [columns]
+
+  Index splits() const;  // that our methods have at the most, failures included
+  // Whether a cell stands for the whole dataset: published, or of ours on all these splits.
+  bool IsWhole(const ScoreCell& cell) const {
+    return cell.splits + cell.failures == 0 || cell.splits + cell.failures == splits();
+  }
 };
 
 struct ScoreTable {
@@ -71,8 +77,8 @@ struct ScoreTable {
 ScoreTable MakeScoreTable(const std::vector<nlohmann::ordered_json>& results,
                           const std::vector<PublishedMethod>& published, const ScoreKind& kind);
 
-// The ranks of those columns that have a value on at least two thirds of the datasets, on the
-// datasets where all of these have one. Published methods on other splits are not ranked; a method of
+// The ranks of those columns that have a value, over all splits, on at least two thirds of the
+// datasets, on the datasets where all of these have one. Published methods on other splits are not ranked; a method of
 // ours that failed on a split ranks last there.
 struct TableRanks {
   std::vector<std::size_t> columns;   // of the table

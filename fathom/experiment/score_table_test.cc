@@ -118,6 +118,24 @@ TEST(ScoreTable, AMethodOnFewDatasetsIsNotRankedAndDoesNotTakeTheOthersAway) {
   EXPECT_EQ(ranks->comparison.mean, (Vector{{1, 3, 2}}));
 }
 
+TEST(ScoreTable, AMethodOnSomeOfTheSplitsIsNotRankedNorTheBest) {
+  std::vector<Json> results;
+  for (const char* dataset : {"a", "b"}) {
+    for (const unsigned split : {0U, 1U}) {
+      results.push_back(Good(dataset, split, "one", 1));
+      results.push_back(Good(dataset, split, "two", 2));
+    }
+    results.push_back(Good(dataset, 0, "begun", 3));
+  }
+  const ScoreTable table = MakeScoreTable(results, {}, kLogLikelihood);
+  const std::optional<TableRanks> ranks = RankTable(table);
+  ASSERT_TRUE(ranks);
+  EXPECT_EQ(ranks->columns, (std::vector<std::size_t>{1, 2}));  // (begun), one, two
+  EXPECT_NE(MarkdownTable(table).find("| a | 2 | 3 (1) | 1.00 ± 0.00 | **2.00 ± 0.00** |"),
+            std::string::npos)
+      << MarkdownTable(table);
+}
+
 TEST(TableText, DigitsFollowTheError) {
   EXPECT_EQ(EstimateText(-2.40321, 0.0312), "-2.403 ± 0.031");
   EXPECT_EQ(EstimateText(2.62, 0.17), "2.62 ± 0.17");

@@ -70,16 +70,11 @@ std::string CellText(const ScoreCell& cell, bool is_best, Index splits) {
   return text;
 }
 
-Index SplitsOf(const ScoreRow& row) {
-  Index splits = 0;
-  for (const ScoreCell& cell : row.cells) splits = std::max(splits, cell.splits + cell.failures);
-  return splits;
-}
-
+// Among the cells that can be compared.
 double BestOf(const ScoreRow& row, bool larger_is_better) {
   double best = larger_is_better ? -HUGE_VAL : HUGE_VAL;
   for (const ScoreCell& cell : row.cells) {
-    if (!cell.has_value()) continue;
+    if (!cell.has_value() || cell.failures > 0 || !row.IsWhole(cell)) continue;
     best = larger_is_better ? std::max(best, cell.mean) : std::min(best, cell.mean);
   }
   return best;
@@ -184,7 +179,7 @@ std::string MarkdownTable(const ScoreTable& table) {
   std::string text = MarkdownHeader(names);
   for (const ScoreRow& row : table.rows) {
     const double best = BestOf(row, table.kind.larger_is_better);
-    const Index splits = SplitsOf(row);
+    const Index splits = row.splits();
     std::vector<std::string> cells = {RowName(row), std::to_string(splits)};
     for (const ScoreCell& cell : row.cells)
       cells.push_back(CellText(cell, cell.mean == best, splits));

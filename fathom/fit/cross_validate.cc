@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "fathom/base/error.h"
@@ -75,6 +76,10 @@ class FoldProgress {
     const std::lock_guard lock(mutex_);
     return stopped_;
   }
+  void Stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
 
  private:
   mutable std::mutex mutex_;
@@ -110,16 +115,18 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   inner.threads = std::max(1, pool.size() / static_cast<int>(splits.size()));
   FoldProgress progress(splits.size(), control);
   // Writes to the places of the fold and of its held-out rows alone.
-  pool.Run(static_cast<Index>(splits.size()), [&](Index fold) {
+  const auto run_fold = [&](Index fold) {
     const auto number = static_cast<std::size_t>(fold);
     const Split& split = splits[number];
     if (progress.stopped()) return;
     const auto show = [&](const Progress& step, const MinimizeState&) {
       return progress.Show(number, step.fraction, false);
     };
-    const ModelPredictor model(Fit(Subset(dataset, split.train), inner, {.callback = show}),
-                               inner.threads);
+    Model trained = Fit(Subset(dataset, split.train), inner, {.callback = show});
     if (progress.stopped()) return;
+    if (trained.summary.reason == StopReason::kNumericalFailure)
+      throw NumericalError("training " + trained.summary.message);
+    const ModelPredictor model(std::move(trained), inner.threads);
     const Dataset held_out = Subset(dataset, split.held_out);
     if (classes > 0) {
       const Matrix probability = model.ClassProbabilities(held_out.inputs);
@@ -133,6 +140,17 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     }
     for (const Index row : split.held_out) result.fold_of_row[static_cast<std::size_t>(row)] = fold;
     progress.Show(number, 1, true);
+  };
+  pool.Run(static_cast<Index>(splits.size()), [&](Index fold) {
+    try {
+      run_fold(fold);
+    } catch (const NumericalError& error) {
+      progress.Stop();  // the other folds would be trained for nothing
+      throw NumericalError("fold " + std::to_string(fold + 1) + ": " + error.what());
+    } catch (...) {
+      progress.Stop();
+      throw;
+    }
   });
   result.interrupted = progress.stopped();
   if (!result.interrupted) Summarize(classes, &result);

@@ -157,7 +157,10 @@ Relevance FindRelevance(const Model& model) {
     squared += (network->share + network->wide_share) * SquaredSlopes(*network);
   Matrix bends = Lengthscales(model.network.layers[0]).cwiseInverse().cwiseAbs2();
   TurnBack(model.input_scaler, &bends);
-  if (model.target_names.size() == 1) squared = Matrix(squared.colwise().sum());
+  // A target may have several functions: one for each class, or one for its noise behind all means.
+  const auto targets = static_cast<Index>(model.target_names.size());
+  for (Index d = targets; d < squared.rows(); ++d) squared.row(d % targets) += squared.row(d);
+  squared.conservativeResize(targets, Eigen::NoChange);
   Relevance relevance;
   relevance.lengthscale =
       bends.colwise().maxCoeff().cwiseSqrt().cwiseInverse().transpose().cwiseProduct(

@@ -75,6 +75,24 @@ TEST(StackRelevance, CountsNetworksByTheirShares) {
   EXPECT_NEAR(FindRelevance(stack).share(0, 1), std::sqrt(0.2 / 0.8), 0.05);
 }
 
+// Means and noises of two targets are four functions.
+TEST(FoundRelevanceOfTargets, CountsAllTheirFunctions) {
+  Dataset dataset = Plane();
+  dataset.target_names = {"y", "z"};
+  dataset.targets.conservativeResize(Eigen::NoChange, 2);
+  dataset.targets.col(1) = dataset.inputs.mean.col(1) / 100;
+  Recipe recipe;
+  recipe.architecture.hidden = {};
+  recipe.architecture.inducing = {20};
+  recipe.architecture.likelihood = "heteroscedastic";
+  recipe.optimizer.steps = 150;
+  const Relevance relevance = FindRelevance(Fit(dataset, recipe));
+  ASSERT_EQ(relevance.share.rows(), 2);
+  EXPECT_EQ(relevance.share(0, 0), 1);
+  EXPECT_EQ(relevance.share(1, 1), 1);
+  EXPECT_LT(relevance.share(1, 0), 0.5);
+}
+
 // By its own units, a lengthscale is that of the kernel times the scale of the column; turned by
 // directions, that of all of them together.
 TEST(Lengthscales, AreInTheUnitsOfTheColumns) {

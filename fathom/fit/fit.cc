@@ -1,6 +1,7 @@
 #include "fathom/fit/fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -79,14 +80,15 @@ Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whiteni
 // A training from some state of the optimiser to an end.
 class Training {
  public:
-  // Keeps references to x, y and control.
+  // Keeps references to x, y and control. `since_checkpoint` may be null.
   Training(const Moments& x, const Matrix& y, const Vector& weights, Checkpoint run,
-           const FitControl& control)
+           const FitControl& control, Stopwatch* since_checkpoint)
       : run_(std::move(run)),
         control_(control),
         pool_(run_.model.recipe.threads),
         engine_(NewEngine(run_.model.network, x, y, weights, run_.model.recipe, pool_)),
-        optimizer_(run_.model.recipe.optimizer) {
+        optimizer_(run_.model.recipe.optimizer),
+        since_checkpoint_(since_checkpoint != nullptr ? since_checkpoint : &own_clock_) {
     optimizer_.batch_size = engine_->BatchSize(optimizer_.batch_size);
     if (run_.lengthened) PlanLonger();
     steps_per_epoch_ = StepsPerEpoch(x.rows(), optimizer_.batch_size);
@@ -98,16 +100,31 @@ class Training {
     if (end.reason == StopReason::kInterrupted && goes_on_) end = Optimize();
     if (end.reason == StopReason::kNumericalFailure && end.steps == run_.state.first_step)
       throw NumericalError(end.message);
-    if (end.reason != StopReason::kTimeBudget && end.reason != StopReason::kInterrupted)
-      engine_->Settle(run_.state.parameters);
-    UpdateModel(end);
-    const Engine::Closing closing = engine_->Close(run_.state.parameters);
-    run_.model.summary.energy_per_row = closing.energy_per_row;
-    run_.model.summary.largest_jitter = closing.largest_jitter;
+    if (!Close(end)) {
+      // The parameters after the last step were never evaluated; these were.
+      static_cast<MinimizePoint&>(run_.state) = run_.state.fallback;
+      engine_->Recover(run_.state.parameters);
+      if (!Close(end)) throw NumericalError("the energy at the end is not finite");
+    }
     return std::move(run_.model);
   }
 
  private:
+  // Whether the parameters are good for a model.
+  bool Close(const Summary& end) {
+    try {
+      if (end.reason != StopReason::kTimeBudget && end.reason != StopReason::kInterrupted)
+        engine_->Settle(run_.state.parameters);
+      UpdateModel(end);
+      const Engine::Closing closing = engine_->Close(run_.state.parameters);
+      run_.model.summary.energy_per_row = closing.energy_per_row;
+      run_.model.summary.largest_jitter = closing.largest_jitter;
+      return std::isfinite(closing.energy_per_row);
+    } catch (const NumericalError&) {
+      return false;
+    }
+  }
+
   Summary Optimize() {
     goes_on_ = false;
     return Minimize(
@@ -122,7 +139,7 @@ class Training {
     if (lengthen) PlanLonger();
     if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
     const bool go_on = !control_.callback || control_.callback(progress, run_.state);
-    const bool due = since_checkpoint_.Seconds() >= control_.checkpoint_interval;
+    const bool due = since_checkpoint_->Seconds() >= control_.checkpoint_interval;
     if (!control_.checkpoint.empty() && (due || !go_on)) WriteCheckpoint();
     goes_on_ = lengthen && go_on;
     return go_on && !lengthen;
@@ -137,7 +154,7 @@ class Training {
     run_.lengthened = true;
     optimizer_.steps = LowNoiseSteps();
     optimizer_.patience = 0;
-    run_.state.cool_down_from = -1;
+    run_.state.cool_down_from = run_.state.fallback.cool_down_from = -1;
   }
 
   // Whether half of the planned steps are done and leave so little noise that more steps pay. On
@@ -170,7 +187,7 @@ class Training {
       if (!control_.on_checkpoint_failure) throw;
       control_.on_checkpoint_failure(error.what());
     }
-    since_checkpoint_ = {};
+    *since_checkpoint_ = {};
   }
 
   void UpdateModel(const Summary& now) {
@@ -192,7 +209,8 @@ class Training {
   MinimizeOptions optimizer_;
   Index steps_per_epoch_ = 1;
   bool goes_on_ = false;  // the last run of the optimiser ended only for a longer schedule
-  Stopwatch since_checkpoint_;
+  Stopwatch own_clock_;
+  Stopwatch* since_checkpoint_;
 };
 
 }  // namespace
@@ -233,11 +251,11 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
 }
 
 Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
-                    std::vector<Model> companions) {
+                    OfStack stack) {
   const Stopwatch watch;
   Checkpoint run;
   Model& model = run.model;
-  model.companions = std::move(companions);
+  model.companions = std::move(stack.companions);
   model.recipe = recipe;
   model.schema = dataset.schema.inputs.empty()
                      ? NumericSchema(dataset.input_names, dataset.target_names)
@@ -245,7 +263,7 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   model.recipe.start.seed = recipe.seed;
   model.recipe.optimizer.seed = recipe.seed;
   ResolveSteps(dataset.rows(), &model.recipe);
-  model.data = {control.fingerprint.empty() ? Fingerprint(dataset) : control.fingerprint,
+  model.data = {stack.fingerprint.empty() ? Fingerprint(dataset) : stack.fingerprint,
                 control.origin, control.settings};
   model.input_names = dataset.input_names;
   model.target_names = dataset.target_names;
@@ -269,7 +287,7 @@ Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   likelihood->StartFrom(y, &model.network.likelihood_parameters);
   run.state = MinimizeState(Pack(model.network, PackingOf(model.recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
-  return Training(x, y, dataset.weights, std::move(run), control).Run();
+  return Training(x, y, dataset.weights, std::move(run), control, stack.since_checkpoint).Run();
 }
 
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
@@ -284,13 +302,14 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
              : ResumeStack(dataset, std::move(checkpoint), control);
 }
 
-Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
+Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control,
+                       Stopwatch* since_checkpoint) {
   const Stopwatch watch;
   const Model& model = checkpoint.model;
   const Moments x = StandardizeInputs(model.input_scaler, dataset.inputs);
   const Matrix y = Observations(*model.network.likelihood, model.target_scaler, dataset);
   checkpoint.state.seconds += control.seconds_before + watch.Seconds();
-  return Training(x, y, dataset.weights, std::move(checkpoint), control).Run();
+  return Training(x, y, dataset.weights, std::move(checkpoint), control, since_checkpoint).Run();
 }
 
 Checkpoint StartAgain(Model model, Index steps) {

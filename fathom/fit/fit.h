@@ -34,14 +34,13 @@ struct FitControl {
   // Is told why a checkpoint could not be written, and the training goes on; if null, that ends it
   // with the Error.
   std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
-  double seconds_before = 0;     // that count as part of the training, such as reading the table
-  std::string fingerprint = {};  // of the data; empty: found out
-  std::string origin = {};       // see TrainingData
+  double seconds_before = 0;  // that count as part of the training, such as reading the table
+  std::string origin = {};    // see TrainingData
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
 };
 
-// Fits a deep GP, or a stack of them, to a dataset. Throws Error for data or options that cannot be used, NumericalError
-// if no step could be computed.
+// Fits a deep GP, or a stack of them, to a dataset. Throws Error for data or options that cannot be
+// used, NumericalError if no step could be computed.
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control = {});
 
 // Goes on where the checkpoint was taken and ends with the bits of a training that was never

@@ -2,18 +2,27 @@
 #ifndef FATHOM_FIT_ONE_NETWORK_H_
 #define FATHOM_FIT_ONE_NETWORK_H_
 
+#include <string>
 #include <vector>
 
+#include "fathom/base/stopwatch.h"
 #include "fathom/fit/fit.h"
 
 namespace fathom {
 
-// Like Fit and Resume, but for the network of the recipe alone. `companions` become those of the
-// model and so of its checkpoints.
+// What the networks of a stack have in common.
+struct OfStack {
+  std::string fingerprint;                // of the whole table
+  std::vector<Model> companions;          // of the network, and so of its checkpoints
+  Stopwatch* since_checkpoint = nullptr;  // whichever network was the last to write one
+};
+
+// Like Fit and Resume, but for the network of the recipe alone.
 Model FitOneNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
-                    std::vector<Model> companions = {});
+                    OfStack stack = {});
 // Takes the dataset to be the one that the training began with.
-Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control);
+Model ResumeOneNetwork(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control,
+                       Stopwatch* since_checkpoint = nullptr);
 
 // Whether the noise of the observations is so small that there is more to be learnt than usual.
 bool LeavesLittleNoise(const DeepGp& network);

@@ -67,6 +67,10 @@ Model Assemble(std::vector<Model> members) {
   return stack;
 }
 
+bool Interrupted(const Model& network) {
+  return network.summary.reason == StopReason::kInterrupted;
+}
+
 Model WithShares(Model network, double share, double wide_share) {
   network.share = share;
   network.wide_share = wide_share;
@@ -97,14 +101,14 @@ class StackTraining {
   Model Run(std::optional<Checkpoint> unfinished) {
     if (unfinished) {
       for (Model& network : std::exchange(unfinished->model.companions, {})) {
-        if (network.summary.reason == StopReason::kInterrupted || done_.size() + 1 >= Stages())
+        if (Interrupted(network) || done_.size() + 1 >= Stages())
           ThrowError("the networks of the stack are not those of a checkpoint");
         Add(std::move(network));
       }
     }
     while (done_.size() < Stages()) {
       Add(Stage(std::exchange(unfinished, {})));
-      if (done_.back().summary.reason == StopReason::kInterrupted) break;
+      if (Interrupted(done_.back())) break;
     }
     return Whole();
   }
@@ -117,7 +121,7 @@ class StackTraining {
   void Add(Model network) {
     network.companions.clear();
     done_.push_back(WithShares(std::move(network), 1, 0));
-    if (done_.back().summary.reason == StopReason::kInterrupted) return;
+    if (Interrupted(done_.back())) return;
     if (done_.size() == 1) kinds_ = PromisingKinds(std::move(kinds_), done_[0]);
     if (done_.size() == kinds_.size()) Judge();
   }
@@ -198,7 +202,6 @@ class StackTraining {
 
   Model Train(std::optional<Checkpoint> unfinished) {
     FitControl control = control_;
-    control.fingerprint = fingerprint_;
     control.seconds_before = 0;
     CountOn(&control);
     const std::size_t stage = done_.size();
@@ -206,11 +209,12 @@ class StackTraining {
     if (!unfinished && stage < kinds) {
       Recipe recipe = kinds_[stage];
       recipe.optimizer.time_budget = TimeFor(stage);
-      return FitOneNetwork(part_, recipe, control, done_);
+      return FitOneNetwork(part_, recipe, control, {fingerprint_, done_, &since_checkpoint_});
     }
     if (!unfinished) unfinished = WithAllRows(stage);
     unfinished->model.companions = done_;
-    return ResumeOneNetwork(stage < kinds ? part_ : dataset_, std::move(*unfinished), control);
+    return ResumeOneNetwork(stage < kinds ? part_ : dataset_, std::move(*unfinished), control,
+                            &since_checkpoint_);
   }
 
   // Moments gain from the planned steps once more, unless they had more than those already. Paths
@@ -287,7 +291,8 @@ class StackTraining {
       }
     } else {
       for (std::size_t kind = 0; kind < done_.size(); ++kind) {
-        if (!Failed(kind)) members.push_back(done_[kind]);
+        if (!Failed(kind) && (kind == 0 || !Interrupted(done_[kind])))
+          members.push_back(done_[kind]);
       }
     }
     Model stack = Assemble(std::move(members));
@@ -295,12 +300,13 @@ class StackTraining {
     return stack;
   }
 
-  // Of a kind that has not yet gone on, the network that saw nine tenths of the rows.
+  // Of a kind that has not yet gone on to the end, the network that saw nine tenths of the rows: in
+  // the middle of a training it is worse.
   Model Latest(std::size_t kind) const {
     Model network = done_[kind];
     const auto place = std::find(kept_.begin(), kept_.end(), kind) - kept_.begin();
     const std::size_t stage = kinds_.size() + static_cast<std::size_t>(place);
-    if (stage < done_.size()) {
+    if (stage < done_.size() && !Interrupted(done_[stage])) {
       network = done_[stage];
       network.recipe = done_[kind].recipe;  // without what is special to going on
     }
@@ -329,6 +335,7 @@ class StackTraining {
   double time_budget_;  // of all stages
   const FitControl& control_;
   std::string fingerprint_;
+  Stopwatch since_checkpoint_;
   Dataset part_, held_out_;
   std::vector<Model> done_;
   // When all kinds are done:

@@ -350,6 +350,9 @@ TEST_P(InterruptedStack, IsUsableAndResumesToTheSameBits) {
     EXPECT_EQ(cut.summary.reason, StopReason::kInterrupted);
     EXPECT_EQ(cut.summary.steps, GetParam());
     EXPECT_TRUE(ModelPredictor(cut, 1).Predict(dataset.inputs).Mean().allFinite());
+    // Only a stack whose first network is not done has one that is not.
+    for (const Model& companion : cut.companions)
+      EXPECT_NE(companion.summary.reason, StopReason::kInterrupted);
 
     const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
     const Model whole = Resume(dataset, checkpoint);

@@ -1,0 +1,80 @@
+#include "fathom/fit/cross_validate.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fathom/base/error.h"
+#include "fathom/base/random.h"
+
+namespace fathom {
+namespace {
+
+Dataset Line(Index rows) {
+  RandomStream stream(4);
+  Dataset dataset;
+  dataset.source = "line";
+  dataset.input_names = {"x"};
+  dataset.target_names = {"y"};
+  const Matrix x = stream.NormalMatrix(rows, 1);
+  dataset.inputs = Moments::Certain(x);
+  dataset.targets = 2 * x + 0.1 * stream.NormalMatrix(rows, 1);
+  return dataset;
+}
+
+Recipe SmallRecipe() {
+  Recipe recipe;
+  recipe.architecture.hidden = {};
+  recipe.architecture.inducing = {5};
+  recipe.optimizer.steps = 150;
+  recipe.optimizer.warm_up = 10;
+  recipe.threads = 1;
+  return recipe;
+}
+
+std::vector<Split> Folds(Index rows) {
+  RandomStream stream(1);
+  return KFold(rows, 3, &stream);
+}
+
+TEST(CrossValidate, EveryRowIsPredictedByAModelThatHasNotSeenIt) {
+  Dataset dataset = Line(30);
+  const std::vector<Split> folds = Folds(30);
+  const CrossValidation result = CrossValidate(dataset, SmallRecipe(), folds);
+  for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+    for (const Index row : folds[fold].held_out)
+      EXPECT_EQ(result.fold_of_row[static_cast<std::size_t>(row)], static_cast<Index>(fold));
+  }
+  EXPECT_LT(result.numbers.mean.rmse, 0.3);
+  EXPECT_EQ(result.numbers.mean.rows, 30);
+  // A held-out target that changes moves the models of the other folds alone.
+  const Index row = folds[1].held_out[0];
+  dataset.targets(row, 0) += 5;
+  const CrossValidation changed = CrossValidate(dataset, SmallRecipe(), folds);
+  EXPECT_EQ(changed.out_of_fold.mean(row, 0), result.out_of_fold.mean(row, 0));
+  EXPECT_NE(changed.out_of_fold.mean(folds[0].held_out[0], 0),
+            result.out_of_fold.mean(folds[0].held_out[0], 0));
+}
+
+TEST(CrossValidate, AFoldThatCannotBeTrainedEndsAllOfThem) {
+  for (const int threads : {1, 3}) {
+    Recipe recipe = SmallRecipe();
+    recipe.threads = threads;
+    CrossValidationControl control;
+    control.callback = [](const CrossValidationProgress& progress) -> bool {
+      if (progress.folds_done == 0 && progress.fraction > 0.1) throw NumericalError("no way on");
+      return true;
+    };
+    std::string error;
+    try {
+      CrossValidate(Line(30), recipe, Folds(30), control);
+    } catch (const NumericalError& failure) {
+      error = failure.what();
+    }
+    EXPECT_NE(error.find("fold "), std::string::npos) << error;
+    EXPECT_NE(error.find("no way on"), std::string::npos) << error;
+  }
+}
+
+}  // namespace
+}  // namespace fathom
