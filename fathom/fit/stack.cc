@@ -115,32 +115,44 @@ class StackTraining {
 
  private:
   // Planned, as far as is known by now.
-  std::size_t Stages() const { return kinds_.size() + (Judged() ? kept_.size() : kinds_.size()); }
-  bool Judged() const { return shares_.size() > 0; }
+  std::size_t Stages() const {
+    return kinds_.size() + (verdict_ ? verdict_->kept.size() : kinds_.size());
+  }
 
   void Add(Model network) {
     network.companions.clear();
     done_.push_back(WithShares(std::move(network), 1, 0));
     if (Interrupted(done_.back())) return;
     if (done_.size() == 1) kinds_ = PromisingKinds(std::move(kinds_), done_[0]);
-    if (done_.size() == kinds_.size()) Judge();
+    if (done_.size() == kinds_.size()) verdict_ = Judge();
   }
 
-  void Judge() {
+  // What the held-out rows say of the kinds.
+  struct Verdict {
+    Vector shares;
+    std::vector<std::size_t> kept;  // those whose share is worth having
+    std::size_t leader = 0;         // that with the largest share among those with moments
+    double wide_share = 0;          // of the leader under more noise
+  };
+
+  // Of all kinds, or as far as they are.
+  Verdict Judge() const {
+    const std::size_t kinds = done_.size();
     std::vector<HeldOut> judged;
-    Vector plain = Vector::Zero(static_cast<Index>(kinds_.size()));  // 1 for moments, 0 for paths
-    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    Vector plain = Vector::Zero(static_cast<Index>(kinds));  // 1 for moments, 0 for paths
+    for (std::size_t k = 0; k < kinds; ++k) {
       judged.push_back(OnHeldOut(done_[k], held_out_));
       if (Failed(k)) judged[k].log_density.setConstant(-kInfinity);
       if (done_[k].network.propagation == Propagation::kMoments && !Failed(k))
         plain[static_cast<Index>(k)] = 1;
     }
+    Verdict verdict;
     Index leader = 0;
     SharesOf(judged).cwiseProduct(plain).maxCoeff(&leader);
-    leader_ = static_cast<std::size_t>(leader);
+    verdict.leader = static_cast<std::size_t>(leader);
     const bool has_wide = done_[0].network.likelihood->Name() == "gaussian";
     if (has_wide) {
-      judged.push_back(OnHeldOut(WithShares(done_[leader_], 0, 1), held_out_));
+      judged.push_back(OnHeldOut(WithShares(done_[verdict.leader], 0, 1), held_out_));
       plain.conservativeResize(plain.size() + 1);
       plain[plain.size() - 1] = 1;
     }
@@ -151,13 +163,15 @@ class StackTraining {
     for (std::size_t k = 0; k < judged.size(); ++k)
       errors.col(static_cast<Index>(k)) = judged[k].error;
     shares = KeepMean(shares, reference, errors);
-    shares_ = shares.head(static_cast<Index>(kinds_.size()));
-    wide_share_ = has_wide ? shares[shares.size() - 1] : 0;
-    for (std::size_t k = 0; k < kinds_.size(); ++k) {
-      const double share = shares_[static_cast<Index>(k)] + (k == leader_ ? wide_share_ : 0);
-      if (share >= kLeastShare && !Failed(k)) kept_.push_back(k);
+    verdict.shares = shares.head(static_cast<Index>(kinds));
+    verdict.wide_share = has_wide ? shares[shares.size() - 1] : 0;
+    for (std::size_t k = 0; k < kinds; ++k) {
+      const double wide_share = k == verdict.leader ? verdict.wide_share : 0;
+      if (verdict.shares[static_cast<Index>(k)] + wide_share >= kLeastShare && !Failed(k))
+        verdict.kept.push_back(k);
     }
-    if (kept_.empty()) kept_ = {leader_};
+    if (verdict.kept.empty()) verdict.kept = {verdict.leader};
+    return verdict;
   }
 
   Vector SharesOf(const std::vector<HeldOut>& judged) const {
@@ -193,7 +207,7 @@ class StackTraining {
       stand_in.summary = failure;
       return stand_in;
     }
-    Model as_it_was = done_[kept_[stage - kinds_.size()]];
+    Model as_it_was = done_[verdict_->kept[stage - kinds_.size()]];
     as_it_was.summary.steps = failure.steps;
     as_it_was.summary.seconds = failure.seconds;
     as_it_was.summary.recoveries = failure.recoveries;
@@ -222,7 +236,7 @@ class StackTraining {
   // steps, small ones, take in the rows that they have not seen.
   Checkpoint WithAllRows(std::size_t stage) const {
     Checkpoint run;
-    run.model = done_[kept_[stage - kinds_.size()]];
+    run.model = done_[verdict_->kept[stage - kinds_.size()]];
     const DeepGp& network = run.model.network;
     Recipe& recipe = run.model.recipe;
     const Index done = run.model.summary.steps;
@@ -283,29 +297,24 @@ class StackTraining {
 
   // What stands when all stages are done, or as far as they are.
   Model Whole() const {
+    const Verdict verdict = verdict_ ? *verdict_ : Judge();
     std::vector<Model> members;
-    if (Judged()) {
-      for (const std::size_t kind : kept_) {
-        members.push_back(WithShares(Latest(kind), shares_[static_cast<Index>(kind)],
-                                     kind == leader_ ? wide_share_ : 0));
-      }
-    } else {
-      for (std::size_t kind = 0; kind < done_.size(); ++kind) {
-        if (!Failed(kind) && (kind == 0 || !Interrupted(done_[kind])))
-          members.push_back(done_[kind]);
-      }
+    for (const std::size_t kind : verdict.kept) {
+      members.push_back(WithShares(Latest(kind), verdict.shares[static_cast<Index>(kind)],
+                                   kind == verdict.leader ? verdict.wide_share : 0));
     }
     Model stack = Assemble(std::move(members));
     stack.summary = Combined(stack.summary);
     return stack;
   }
 
-  // Of a kind that has not yet gone on to the end, the network that saw nine tenths of the rows: in
-  // the middle of a training it is worse.
+  // Of a kind that has not gone on to the end yet, the network that was judged.
   Model Latest(std::size_t kind) const {
     Model network = done_[kind];
-    const auto place = std::find(kept_.begin(), kept_.end(), kind) - kept_.begin();
-    const std::size_t stage = kinds_.size() + static_cast<std::size_t>(place);
+    if (!verdict_) return network;
+    const auto place = std::find(verdict_->kept.begin(), verdict_->kept.end(), kind);
+    const std::size_t stage =
+        kinds_.size() + static_cast<std::size_t>(place - verdict_->kept.begin());
     if (stage < done_.size() && !Interrupted(done_[stage])) {
       network = done_[stage];
       network.recipe = done_[kind].recipe;  // without what is special to going on
@@ -323,7 +332,7 @@ class StackTraining {
       summary.recoveries += network.summary.recoveries;
     }
     const TrainingSummary& last = done_.back().summary;
-    if (Judged() && last.reason == StopReason::kNumericalFailure)
+    if (verdict_ && last.reason == StopReason::kNumericalFailure)
       return summary;  // not of a member
     summary.reason = last.reason;
     summary.message = last.message;
@@ -338,11 +347,7 @@ class StackTraining {
   Stopwatch since_checkpoint_;
   Dataset part_, held_out_;
   std::vector<Model> done_;
-  // When all kinds are done:
-  Vector shares_;                  // of the kinds
-  std::vector<std::size_t> kept_;  // those whose share is worth having
-  std::size_t leader_ = 0;         // that with the largest share among those with moments
-  double wide_share_ = 0;          // of the leader under more noise
+  std::optional<Verdict> verdict_;  // when all kinds are done
 };
 
 void CheckStack(const Recipe& recipe) {
