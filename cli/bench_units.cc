@@ -9,17 +9,7 @@
 
 namespace fathom::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
-
-// The dotted name of the first field in which two settings differ.
-std::string FirstDifference(const nlohmann::json& a, const nlohmann::json& b) {
-  const nlohmann::json difference = nlohmann::json::diff(a, b);
-  return difference.empty() ? "" : difference[0]["path"].get<std::string>().substr(1);
-}
-
-}  // namespace
 
 std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) {
   std::vector<Unit> units;
@@ -57,14 +47,14 @@ void CheckSettings(const std::vector<Unit>& units, IfChanged if_changed, Results
   for (const Unit& unit : units) settings[unit.Key()] = unit.method->method->Settings();
   const auto changed = [&](const Json& line) {
     const auto found = settings.find(KeyOf(line));
-    return found != settings.end() && nlohmann::json(line["settings"]) != found->second;
+    return found != settings.end() && SettingsOf(line) != found->second;
   };
   if (if_changed == IfChanged::kRedo) return results->RemoveIf(changed);
   for (const Json& line : results->lines()) {
     if (!changed(line)) continue;
     ThrowError(results->path(), ": holds results of method ",
                Quoted(line["method"].get<std::string>()), " with another setting of ",
-               Quoted(FirstDifference(line["settings"], settings[KeyOf(line)])),
+               Quoted(FirstDifference(SettingsOf(line), settings[KeyOf(line)])),
                "; give --if-changed keep or redo, or another --out");
   }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -97,6 +98,23 @@ class Files {
   std::vector<std::string> written_;
 };
 
+// A line for each method whose results were not all made with one recipe.
+std::string MixedSettings(const std::vector<Json>& results) {
+  std::map<std::string, nlohmann::json> first;
+  std::map<std::string, std::string> mixed;
+  for (const Json& line : results) {
+    const auto method = line["method"].get<std::string>();
+    const nlohmann::json settings = SettingsOf(line);
+    const auto [known, is_new] = first.emplace(method, settings);
+    if (!is_new && settings != known->second)
+      mixed.emplace(method, FirstDifference(known->second, settings));
+  }
+  std::string text;
+  for (const auto& [method, setting] : mixed)
+    text += "- " + method + ": not all of its results have the same " + Quoted(setting) + "\n";
+  return text;
+}
+
 bool HasScore(const std::vector<Json>& results, const std::string& key) {
   return std::any_of(results.begin(), results.end(), [&](const Json& line) {
     return line.contains("scores") && line["scores"].contains(key);
@@ -128,6 +146,8 @@ int RunTables(const TablesOptions& options) {
   files.Write("details.csv", CsvDetails(units));
   const std::string failures = MarkdownFailures(results);
   if (!failures.empty()) text += "\n## Failures\n\n" + failures;
+  const std::string mixed = MixedSettings(results);
+  if (!mixed.empty()) text += "\n## Mixed settings\n\n" + mixed;
   files.Write("tables.md", text);
   if (options.json) {
     const Json report = {{"files", files.written()},

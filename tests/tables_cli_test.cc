@@ -60,6 +60,19 @@ TEST_F(Tables, OnlyTheMethodsThatAreAskedFor) {
   Bad({"tables", File("uci"), "--methods", "dpg"}, "the methods are 'dgp', 'gp'");
 }
 
+TEST_F(Tables, ResultsOfSeveralRecipesUnderOneNameAreTold) {
+  EXPECT_EQ(Good({"tables", File("uci")}).find("Mixed"), std::string::npos);
+  {
+    ResultsFile results(File("uci"));
+    Json line = Line("boston", 2, "gp", -3);
+    line["settings"] = {{"optimizer", {{"steps", 7}}}};
+    results.Append(line);
+  }
+  const std::string text = Good({"tables", File("uci")});
+  EXPECT_NE(text.find("- gp: not all of its results have the same 'optimizer'"), std::string::npos)
+      << text;
+}
+
 TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
   {
     ResultsFile results(File("uci"));

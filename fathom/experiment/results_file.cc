@@ -69,6 +69,15 @@ UnitKey KeyOf(const Json& line) {
 
 bool IsFailure(const Json& line) { return line.contains("failure"); }
 
+nlohmann::json SettingsOf(const Json& line) {
+  return line.contains("settings") ? nlohmann::json(line["settings"]) : nlohmann::json::object();
+}
+
+std::string FirstDifference(const nlohmann::json& settings, const nlohmann::json& others) {
+  const nlohmann::json difference = nlohmann::json::diff(settings, others);
+  return difference.empty() ? "" : difference[0]["path"].get<std::string>().substr(1);
+}
+
 std::vector<Json> ReadResults(const std::string& folder) {
   std::vector<Json> lines;
   if (fs::exists(PathIn(folder))) ReadLines(PathIn(folder), &lines);

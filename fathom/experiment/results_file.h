@@ -17,6 +17,10 @@ using UnitKey = std::tuple<std::string, long, std::string>;  // dataset, split, 
 
 UnitKey KeyOf(const nlohmann::ordered_json& line);
 bool IsFailure(const nlohmann::ordered_json& line);
+// The settings of the method; an object without entries where the line has none.
+nlohmann::json SettingsOf(const nlohmann::ordered_json& line);
+// The path of the first setting in which they differ, "optimizer/steps"; empty if there is none.
+std::string FirstDifference(const nlohmann::json& settings, const nlohmann::json& others);
 
 // The lines of folder/results.jsonl; none if there is no such file. Throws Error naming the line if
 // one is not a result or stands there twice.
