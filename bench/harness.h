@@ -1,5 +1,5 @@
-// Benchmarks that know how much work they do. A file registers its own; main prints one line of JSON
-// for each.
+// Benchmarks that know how much work they do. A file registers its own; main prints one line of
+// JSON for each.
 #ifndef FATHOM_BENCH_HARNESS_H_
 #define FATHOM_BENCH_HARNESS_H_
 

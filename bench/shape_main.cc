@@ -1,6 +1,6 @@
 // Trains a model of one shape for some epochs in a process of its own, so that its peak memory is
 // that of the shape, and prints one line of JSON.
-//   fathom_bench_shape rows=7373 inputs=8 hidden=2,2 inducing=100 batch=1024 mixed=0 threads=1 seconds=3
+//   fathom_bench_shape rows=7373 inputs=8 hidden=2,2 inducing=100 batch=1024 mixed=0 seconds=3
 // `seconds`: whole epochs are repeated for about that long, at least one; the best is taken. The
 // clock is wall time, since that is what threads are for; cpu_seconds_per_epoch is of all threads.
 #include <algorithm>

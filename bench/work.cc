@@ -40,7 +40,8 @@ Work UncertainRow(Index inputs, Index inducing, bool backward) {
   const double P = Pairs(M);
   Work work;
   work.exps = P + M;
-  // Multiply-add slots per pair. Forward: 2Q for the exponent, one for the weight, one for <B, psi2>.
+  // Multiply-add slots per pair. Forward: 2Q for the exponent, one for the weight, one for <B,
+  // psi2>.
   work.flops = 2 * P * (2 * Q + 2) + 2 * M * (2 * Q + 1);
   if (!backward) return work;
   // The row sums with zbar and zbar^2, 2Q; the pair sums, 2Q + 1. So 6Q + 3 in all.

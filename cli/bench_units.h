@@ -19,8 +19,9 @@ struct Unit {
   UnitKey Key() const { return {dataset, split, method->name}; }
 };
 
-// Reads every dataset once, so that what is wrong with one is told before hours of work. Splits come
-// in turn, so that a study that is cut has all datasets; within a split the longest unit is first.
+// Reads every dataset once, so that what is wrong with one is told before hours of work. Splits
+// come in turn, so that a study that is cut has all datasets; within a split the longest unit is
+// first.
 std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder);
 
 // What to do with results of units whose method has other settings now.

@@ -30,7 +30,8 @@ constexpr const char* kExample =
     "Fits the recipe once per fold to the rows of the other folds and scores the rows of the fold. "
     "Prints the mean\nof each score over the folds and its standard error. All options of 'fathom "
     "fit' that shape a model can be\ngiven. Folds run side by side; the result does not depend on "
-    "--threads. In the scores every row counts\nonce, whatever --weights says. Ctrl-C ends it soon, "
+    "--threads. In the scores every row counts\nonce, whatever --weights says. Ctrl-C ends it "
+    "soon, "
     "without scores.";
 
 struct CvOptions {

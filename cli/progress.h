@@ -39,7 +39,8 @@ class ProgressBar {
 };
 
 // From its construction on, the first SIGINT, SIGTERM or SIGHUP only takes note; a second one ends
-// the program as usual. One that is ignored stays so. For the rest of the program's life, of which there is one.
+// the program as usual. One that is ignored stays so. For the rest of the program's life, of which
+// there is one.
 class Interrupts {
  public:
   Interrupts();

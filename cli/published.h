@@ -1,4 +1,5 @@
-// What others have published, from the files of experiments/published that the program brings along.
+// What others have published, from the files of experiments/published that the program brings
+// along.
 #ifndef FATHOM_CLI_PUBLISHED_H_
 #define FATHOM_CLI_PUBLISHED_H_
 

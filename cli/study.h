@@ -38,8 +38,8 @@ SplitData LoadStudyData(const Study& study, const std::string& folder, const std
 // "0-4,7" as {0, 1, 2, 3, 4, 7}. Error names the option.
 std::vector<Index> ParseSplitNumbers(const std::string& option, const std::string& text);
 
-// Leaves only the datasets, methods and splits that are named; an empty list leaves all. Throws Error
-// for a name that the study has not.
+// Leaves only the datasets, methods and splits that are named; an empty list leaves all. Throws
+// Error for a name that the study has not.
 void Narrow(const std::vector<std::string>& datasets, const std::vector<std::string>& methods,
             const std::vector<Index>& splits, Study* study);
 

@@ -33,8 +33,8 @@ struct WorkersCalls {
 };
 
 // Runs jobs 0, ..., count - 1 in this order. The jobs end with this process, however it ends, and
-// they ignore Ctrl-C, which is for this process to obey. There must be no other threads. Throws Error
-// if the system refuses a process.
+// they ignore Ctrl-C, which is for this process to obey. There must be no other threads. Throws
+// Error if the system refuses a process.
 void RunInProcesses(std::size_t count, const WorkersOptions& options, const WorkersCalls& calls);
 
 }  // namespace fathom::cli

@@ -13,8 +13,8 @@
 namespace fathom {
 namespace {
 
-// Reads rows of inputs and their standard deviations, writes mean and std of y and of f. The results
-// go to the arrays of the inputs, as they may.
+// Reads rows of inputs and their standard deviations, writes mean and std of y and of f. The
+// results go to the arrays of the inputs, as they may.
 constexpr const char* kMain = R"(
 #include <stdio.h>
 #include "it.h"

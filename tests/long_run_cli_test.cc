@@ -262,8 +262,8 @@ TEST_F(LongRun, AHundredKillsLoseNothing) {
     EXPECT_FALSE(fs::exists(checkpoint_));
     fs::remove(model_);
   }
-  // The table, the model, its checkpoint and log, and two files of this test. A kill between the two
-  // last system calls of a commit leaves a file behind, which the next one replaces.
+  // The table, the model, its checkpoint and log, and two files of this test. A kill between the
+  // two last system calls of a commit leaves a file behind, which the next one replaces.
   EXPECT_LE(folder_.CountFiles(), 6U + 3U);
   EXPECT_GT(resumed, 20);
   EXPECT_GT(finished, 2);

@@ -152,8 +152,8 @@ void CompareHyperGradient(const std::string& what, const DeepGp& gradient, const
   compare->Expect(what + "d sigma2", gradient.likelihood_parameters[0], expected.at("sigma2"));
 }
 
-// The largest tied energy over the posterior of the one function, hyperparameters fixed: BFGS with a
-// line search that halves its step.
+// The largest tied energy over the posterior of the one function, hyperparameters fixed: BFGS with
+// a line search that halves its step.
 double TiedMaximum(const AepEnergy& energy, DeepGp model, const std::vector<Index>& rows) {
   const auto visit = [](DeepGp* of, const auto& act) {
     auto& q = std::get<Whitened>(of->layers[0].gps[0].posterior);

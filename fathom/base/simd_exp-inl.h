@@ -124,8 +124,8 @@ struct Exp2Parts {
 // multiply-add; single: 1.5; tested). x < -1021 gives
 // about 4e-308 instead of a denormal or 0, which no sum of kernel values can tell apart; in single
 // precision x < -65 gives 3e-20: next to a kernel value near 1 that is nothing, and its products do
-// not become denormal, which would cost a hundred cycles each. NaN gives NaN (Highway 1.0.3's own Exp
-// gives 0, which would hide a divergence).
+// not become denormal, which would cost a hundred cycles each. NaN gives NaN (Highway 1.0.3's own
+// Exp gives 0, which would hide a divergence).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Exp2(D d, V x) {
   using Parts = Exp2Parts<D>;

@@ -28,8 +28,8 @@ struct ThreadPool::State {
   std::condition_variable work_done;
   std::vector<std::thread> threads;
 
-  // A Run in progress. Workers read `job`, `call` and `count` only between seeing a new generation under
-  // the mutex and counting themselves out of `active`, and Run ends only when all have, so no
+  // A Run in progress. Workers read `job`, `call` and `count` only between seeing a new generation
+  // under the mutex and counting themselves out of `active`, and Run ends only when all have, so no
   // worker outlives its Run.
   std::mutex one_run;
   const void* job = nullptr;

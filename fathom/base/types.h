@@ -31,6 +31,10 @@ struct Moments {
   Index rows() const { return mean.rows(); }
   Index cols() const { return mean.cols(); }
 
+  Moments MiddleRows(Index begin, Index count) const {
+    return {Matrix(mean.middleRows(begin, count)), Matrix(var.middleRows(begin, count))};
+  }
+
   void Resize(Index rows, Index cols) {
     mean.resize(rows, cols);
     var.resize(rows, cols);

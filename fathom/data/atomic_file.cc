@@ -97,8 +97,8 @@ std::string AtomicFile::DescriptorPath() const {
   return "/proc/self/fd/" + std::to_string(descriptor_);
 }
 
-// While it has no name, a process that is killed leaves nothing behind. Not every file system can do
-// this.
+// While it has no name, a process that is killed leaves nothing behind. Not every file system can
+// do this.
 bool AtomicFile::OpenWithoutName() {
   descriptor_ = ::open(Folder(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (descriptor_ < 0) return false;

@@ -8,8 +8,8 @@
 
 namespace fathom {
 
-// Replaces the file at `path`: writes a temporary file beside it, and Commit brings that to disk and
-// renames it. Whoever opens `path` at any moment, even after a crash, finds the old or the new
+// Replaces the file at `path`: writes a temporary file beside it, and Commit brings that to disk
+// and renames it. Whoever opens `path` at any moment, even after a crash, finds the old or the new
 // content, whole. A symbolic link is followed and an existing file keeps its permissions. On file
 // systems with unnamed files a killed process leaves nothing behind. Throws Error with the path and
 // the system's reason; without a Commit the temporary file is gone and `path` is as before.

@@ -50,8 +50,8 @@ Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets)
 
 // For prediction: the rows of a table as a model with this schema wants them, columns found by
 // their names. The targets are there if the table has all of them, and may then be NaN; no row is
-// left out. A text that the training has not seen counts as missing, with a note, in an input as in a
-// target of classes.
+// left out. A text that the training has not seen counts as missing, with a note, in an input as in
+// a target of classes.
 class InputRows {
  public:
   // Keeps a reference to the table. Throws Error naming the input columns that are missing.

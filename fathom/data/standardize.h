@@ -26,9 +26,9 @@ struct Scaler {
   Index outputs() const { return directions.size() == 0 ? mean.size() : directions.cols(); }
 };
 
-// Ignores NaN. `weights` [rows], or empty: how many rows each row counts as. A column without any number gets mean 0, scale 1 and missing_var 0. Keeps its
-// accuracy if the mean is huge beside the deviation, and does not overflow before the numbers
-// themselves do.
+// Ignores NaN. `weights` [rows], or empty: how many rows each row counts as. A column without any
+// number gets mean 0, scale 1 and missing_var 0. Keeps its accuracy if the mean is huge beside the
+// deviation, and does not overflow before the numbers themselves do.
 Scaler FitScaler(const Matrix& values, const Vector& weights = Vector());
 
 // (x - mean) / scale with variance var / scale^2; a missing cell (NaN mean) becomes the training

@@ -1,6 +1,6 @@
 // Nearly collinear columns turned into uncorrelated ones. A function of their small differences
-// varies over a hair's breadth in the columns as they are, where a kernel can follow it only through
-// an ill-conditioned K; along the whitened directions it is as smooth as any other.
+// varies over a hair's breadth in the columns as they are, where a kernel can follow it only
+// through an ill-conditioned K; along the whitened directions it is as smooth as any other.
 #ifndef FATHOM_DATA_WHITEN_H_
 #define FATHOM_DATA_WHITEN_H_
 

@@ -1,4 +1,5 @@
-// What an experiment knows of a method: how to fit it to rows, and how to ask what it then predicts.
+// What an experiment knows of a method: how to fit it to rows, and how to ask what it then
+// predicts.
 #ifndef FATHOM_EXPERIMENT_PREDICTOR_H_
 #define FATHOM_EXPERIMENT_PREDICTOR_H_
 
@@ -16,7 +17,8 @@ class Predictor {
   virtual ~Predictor() = default;
   // Of y, in the units of the file; the columns are those of the training rows.
   virtual Prediction Predict(const Moments& inputs) const = 0;
-  // P(y = class) [N, classes], in the order of schema.classes of the training rows, if they have any.
+  // P(y = class) [N, classes], in the order of schema.classes of the training rows, if they have
+  // any.
   virtual Matrix ClassProbabilities(const Moments& inputs) const = 0;
 };
 

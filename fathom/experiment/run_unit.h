@@ -13,9 +13,9 @@ namespace fathom {
 // there is, and scores the test rows:
 //   {"scores": {...}, "unseen": {...}, "train_rows": ..., "test_rows": ..., "inputs": ...,
 //    "fit_seconds": ...}
-// "unseen" are the scores of the test rows that do not also occur among the train rows, and is there
-// if some do; seconds are of CPU. Throws NumericalError if a score is not finite, and what the
-// method throws.
+// "unseen" are the scores of the test rows that do not also occur among the train rows, and is
+// there if some do; seconds are of CPU. Throws NumericalError if a score is not finite, and what
+// the method throws.
 nlohmann::ordered_json RunUnit(const SplitData& data, const Split& split, const Method& method);
 
 }  // namespace fathom

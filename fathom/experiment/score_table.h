@@ -1,5 +1,5 @@
-// Results of a study, summarised: methods by datasets for one score, with what others have published
-// beside it.
+// Results of a study, summarised: methods by datasets for one score, with what others have
+// published beside it.
 #ifndef FATHOM_EXPERIMENT_SCORE_TABLE_H_
 #define FATHOM_EXPERIMENT_SCORE_TABLE_H_
 
@@ -78,8 +78,8 @@ ScoreTable MakeScoreTable(const std::vector<nlohmann::ordered_json>& results,
                           const std::vector<PublishedMethod>& published, const ScoreKind& kind);
 
 // The ranks of those columns that have a value, over all splits, on at least two thirds of the
-// datasets, on the datasets where all of these have one. Published methods on other splits are not ranked; a method of
-// ours that failed on a split ranks last there.
+// datasets, on the datasets where all of these have one. Published methods on other splits are not
+// ranked; a method of ours that failed on a split ranks last there.
 struct TableRanks {
   std::vector<std::size_t> columns;   // of the table
   std::vector<std::string> datasets;  // that count

@@ -101,7 +101,8 @@ static inline void @moments_linear_ard(const @gp *gp, const double *mu, const do
 }
 )";
 
-// E[k k'] of k = k_se + A x, A = Z V, entry by entry; xhat as in fathom/kernel/se_linear_projection.h.
+// E[k k'] of k = k_se + A x, A = Z V, entry by entry; xhat as in
+// fathom/kernel/se_linear_projection.h.
 const char* const kSeLinear = R"(
 static inline void @moments_se_ard_linear_ard(const @gp *gp, const double *mu, const double *s, double *m, double *v) {
   const int M = gp->points, D = gp->inputs;

@@ -80,8 +80,8 @@ Matrix SquaredSlopes(const GpLayer& layer) {
   return slopes;
 }
 
-// [outputs, model inputs]: what the kernels expect of the squared slopes, multiplied along the layers
-// and summed over all paths.
+// [outputs, model inputs]: what the kernels expect of the squared slopes, multiplied along the
+// layers and summed over all paths.
 Matrix ExpectedSquaredSlopes(const DeepGp& network) {
   Matrix squared = Matrix::Zero(network.outputs(), network.input_dim());
   Matrix above = Matrix::Identity(network.outputs(), network.outputs());

@@ -38,8 +38,8 @@ struct Relevance {
   Vector lengthscale;
   // [targets, inputs]: root of the mean squared slope of the prediction per standard deviation of
   // the input, over the pseudo-inputs of the first layer, the functions of the target and, by
-  // their shares, the networks of a stack, relative to the largest of its row. Of more than 1000 inputs, where that would take minutes, the slopes
-  // that the kernels expect.
+  // their shares, the networks of a stack, relative to the largest of its row. Of more than 1000
+  // inputs, where that would take minutes, the slopes that the kernels expect.
   Matrix share;
 };
 Relevance FindRelevance(const Model& model);

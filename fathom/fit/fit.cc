@@ -148,8 +148,8 @@ class Training {
   Index LowNoiseSteps() const { return run_.model.recipe.low_noise_steps; }
 
   // The rate goes up again with the longer schedule, and the energy down for a while, which the
-  // plateau rule would take for the end. The recipe stays as it is: other networks of a stack follow
-  // it.
+  // plateau rule would take for the end. The recipe stays as it is: other networks of a stack
+  // follow it.
   void PlanLonger() {
     run_.lengthened = true;
     optimizer_.steps = LowNoiseSteps();
@@ -229,9 +229,9 @@ void ResolveSteps(Index rows, Recipe* recipe) {
     if (low_noise_steps == 0) low_noise_steps = steps;
     return;
   }
-  // A time budget without a number of steps is there to be used, but not for overfitting: the energy
-  // goes on rising long after new rows are predicted worse. On the mountain car 500 steps give a log
-  // likelihood of -2.42, 2000 give -2.38, 4400 give -2.48.
+  // A time budget without a number of steps is there to be used, but not for overfitting: the
+  // energy goes on rising long after new rows are predicted worse. On the mountain car 500 steps
+  // give a log likelihood of -2.42, 2000 give -2.38, 4400 give -2.48.
   constexpr double kMostWithBudget = 4;
   const double more = recipe->optimizer.time_budget > 0 ? kMostWithBudget : 1;
   const double usual = recipe->effort * static_cast<double>(DefaultSteps(rows));

@@ -15,8 +15,8 @@ namespace fathom {
 
 class WithLengthscalePrior : public Objective {
  public:
-  // Keeps a reference to `energy`, which is minus an energy per row of a network like `shape`, whose
-  // rows count as N. sd = 0: no prior. Kernels without lengthscales are left alone.
+  // Keeps a reference to `energy`, which is minus an energy per row of a network like `shape`,
+  // whose rows count as N. sd = 0: no prior. Kernels without lengthscales are left alone.
   WithLengthscalePrior(const Objective& energy, const DeepGp& shape, const Packing& packing,
                        double sd, double N);
 

@@ -54,8 +54,8 @@ struct Model {
 // The model itself and its companions.
 std::vector<const Model*> NetworksOf(const Model& model);
 
-// A Gaussian gives a row that is 17 standard deviations off a log density of -145; one of five times
-// the width with a share of a thousandth leaves it -15.
+// A Gaussian gives a row that is 17 standard deviations off a log density of -145; one of five
+// times the width with a share of a thousandth leaves it -15.
 constexpr double kWideNoise = 25;
 
 // A model made ready to predict: conditioning costs O(M^3) once. Rows are in the units of the file,

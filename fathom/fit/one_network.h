@@ -1,4 +1,5 @@
-// The training of one network, of which a fit consists: of one such, or of several that are stacked.
+// The training of one network, of which a fit consists: of one such, or of several that are
+// stacked.
 #ifndef FATHOM_FIT_ONE_NETWORK_H_
 #define FATHOM_FIT_ONE_NETWORK_H_
 

@@ -28,8 +28,8 @@ struct Recipe {
   Whitening whitening = Whitening::kAuto;  // of the inputs
   Inference inference = Inference::kAep;
   double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit
-  // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as the
-  // likelihood itself (power 1). False: alpha outside too.
+  // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as
+  // the likelihood itself (power 1). False: alpha outside too.
   bool mixture = true;
   // Standard deviation of the logarithm of a lengthscale; see lengthscale_prior.h. 0: no prior.
   double lengthscale_prior = 1;

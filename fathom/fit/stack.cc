@@ -186,8 +186,8 @@ class StackTraining {
     return kind > 0 && done_[kind].summary.reason == StopReason::kNumericalFailure;
   }
 
-  // A kind that cannot be trained is left out, and one that cannot go on stays as it was: the others
-  // are as good as before.
+  // A kind that cannot be trained is left out, and one that cannot go on stays as it was: the
+  // others are as good as before.
   Model Stage(std::optional<Checkpoint> unfinished) {
     const std::size_t stage = done_.size();
     if (stage == 0) return Train(std::move(unfinished));

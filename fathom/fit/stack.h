@@ -1,8 +1,8 @@
 // A mixture of models of several kinds, each of which some tables call for: moments between the
 // layers, sampled paths, learnt points, one layer more, no hidden layer. Every kind is first fitted
 // to nine tenths of the rows; how well it predicts the others decides its share. Those with a share
-// worth having then go on with all rows. With Gaussian noise, one of them stands there a second time
-// with more of it, for outliers.
+// worth having then go on with all rows. With Gaussian noise, one of them stands there a second
+// time with more of it, for outliers.
 #ifndef FATHOM_FIT_STACK_H_
 #define FATHOM_FIT_STACK_H_
 

@@ -91,7 +91,8 @@ std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const Model& first
   const double noise = ObservationVariance(network).maxCoeff();
   std::erase_if(kinds, [&](const Recipe& kind) {
     // Paths that may not become as narrow as what is there already have nothing to add. A deeper
-    // network may, but trained for as long as little noise asks for, it would take most of the time.
+    // network may, but trained for as long as little noise asks for, it would take most of the
+    // time.
     const bool paths = kind.architecture.propagation != Propagation::kMoments;
     const bool deeper = kind.architecture.hidden.size() >= network.layers.size();
     return (paths && kind.noise_floor > noise) ||

@@ -1,5 +1,5 @@
-// Which networks a stack is made of: the kinds that a table may call for, and those that turn out to
-// be worth their time.
+// Which networks a stack is made of: the kinds that a table may call for, and those that turn out
+// to be worth their time.
 #ifndef FATHOM_FIT_STACK_KINDS_H_
 #define FATHOM_FIT_STACK_KINDS_H_
 

@@ -8,9 +8,9 @@ namespace fathom {
 
 // [members]: the weights w, positive and summing to 1, that maximise
 //   sum_n c_n log sum_k w_k exp(l_nk) + sum_k log w_k / members                    [stack-shares]
-// where l [rows, members] are log densities of rows that no member has seen, and row n counts as c_n
-// rows (no weights: as one). The second term is one row that all members predict equally well, and
-// keeps every share from vanishing.
+// where l [rows, members] are log densities of rows that no member has seen, and row n counts as
+// c_n rows (no weights: as one). The second term is one row that all members predict equally well,
+// and keeps every share from vanishing.
 Vector StackShares(const Matrix& log_densities, const Vector& weights = {});
 
 // The nearest shares on the way to those of the reference whose mean is not much worse than that of

@@ -13,8 +13,8 @@
 
 namespace fathom {
 
-// Throws Error unless each layer that sees uncertain inputs has one kernel, with expectations under a
-// full covariance.
+// Throws Error unless each layer that sees uncertain inputs has one kernel, with expectations under
+// a full covariance.
 void CheckFullCovariance(const DeepGp& model, bool uncertain_inputs);
 
 class FullLayers {

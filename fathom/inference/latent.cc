@@ -10,10 +10,6 @@ namespace {
 
 constexpr Index kTileRows = 16;
 
-Moments MiddleRows(const Moments& x, Index begin, Index count) {
-  return {Matrix(x.mean.middleRows(begin, count)), Matrix(x.var.middleRows(begin, count))};
-}
-
 }  // namespace
 
 LatentFunctions::LatentFunctions(DeepGp model, const ThreadPool& pool)
@@ -36,8 +32,8 @@ Moments LatentFunctions::Layer(Index layer, const Moments& below, const Moments&
     const Index count = std::min(kTileRows, below.rows() - begin);
     Network::LayerTape tape;
     Moments result;
-    network_.Forward(layer, MiddleRows(below, begin, count),
-                     gps.skip ? MiddleRows(raw, begin, count) : Moments(), &tape, &result);
+    network_.Forward(layer, below.MiddleRows(begin, count),
+                     gps.skip ? raw.MiddleRows(begin, count) : Moments(), &tape, &result);
     out.mean.middleRows(begin, count) = result.mean;
     out.var.middleRows(begin, count) = result.var;
   };

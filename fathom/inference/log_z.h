@@ -62,8 +62,8 @@ struct LogZOptions {
   PathSource paths = {};
 };
 
-// The sums over rows `rows` of (x, y), by their weights (empty: one each): log_z and, if wanted, what its gradient is made of. They
-// live in the workspace.
+// The sums over rows `rows` of (x, y), by their weights (empty: one each): log_z and, if wanted,
+// what its gradient is made of. They live in the workspace.
 const Network::Sums& SumLogZ(const Network& network, const LogZOptions& options, const Moments& x,
                              const Matrix& y, const Vector& weights, std::span<const Index> rows,
                              Want want, const ThreadPool& pool, LogZWorkspace* workspace);

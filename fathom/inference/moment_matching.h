@@ -1,6 +1,6 @@
 // The arithmetic of EP for one latent function. It is done on the whitened pseudo-outputs v,
-// u = L v, K = L L', whose prior is N(0, I): there no matrix is worse conditioned than the data make
-// it, and the factors need not change when the kernel does.
+// u = L v, K = L L', whose prior is N(0, I): there no matrix is worse conditioned than the data
+// make it, and the factors need not change when the kernel does.
 //
 // A factor exp(-1/2 v'Tv + v'h) is a Natural. T is symmetric but may be indefinite: in a deep
 // network a row can widen what the others say. Products of factors add, powers scale.
@@ -59,7 +59,7 @@ void ConditionBackward(const Belief& belief, const CavitySlopes& slopes, double 
 bool MatchMoments(const Belief& cavity, const CavitySlopes& slopes, double alpha, Natural* factor);
 
 // The same along a line: a factor -1/2 T (c'v)^2 + h c'v, of whose cavity only the mean t and
-// variance s of c'v matter, given dlogZ/dt = d_t and dlogZ/ds = d_s.              [ep-matching-line]
+// variance s of c'v matter, given dlogZ/dt = d_t and dlogZ/ds = d_s.             [ep-matching-line]
 //   alpha T = D / (1 - D s),  D = d_t^2 - 2 d_s
 struct LineFactor {
   double h = 0;

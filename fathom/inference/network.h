@@ -47,8 +47,9 @@ class Network {
   void Prepare(const DeepGp& model, const Cavity& cavity, const ProjectionOptions& options,
                const ThreadPool& pool);
 
-  // For inference that gives each row cavities of its own: Attach takes the model's shape, SetCavity
-  // one function's distribution as it is. FactorEnergy, LargestJitter and Finish do not apply then.
+  // For inference that gives each row cavities of its own: Attach takes the model's shape,
+  // SetCavity one function's distribution as it is. FactorEnergy, LargestJitter and Finish do not
+  // apply then.
   void Attach(const DeepGp& model, const ProjectionOptions& options);
   void SetCavity(Index layer, Index function, const Conditioned& cavity);
 

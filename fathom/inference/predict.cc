@@ -29,10 +29,6 @@ Tile& ScratchTile(std::size_t layers) {
   return tile;
 }
 
-Moments MiddleRows(const Moments& x, Index begin, Index count) {
-  return {Matrix(x.mean.middleRows(begin, count)), Matrix(x.var.middleRows(begin, count))};
-}
-
 // Row p of the tile is path p % S of its row: component p % S of the mixture.
 void StorePaths(const Moments& tile, Index begin, std::vector<Moments>* components) {
   const auto S = static_cast<Index>(components->size());
@@ -102,7 +98,7 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   const auto run_tile = [&](Index t) {
     const Index begin = t * kPredictRows;
     const Index count = std::min(kPredictRows, x.rows() - begin);
-    const Moments tile_x = MiddleRows(x, begin, count);
+    const Moments tile_x = x.MiddleRows(begin, count);
     Tile& tile = ScratchTile(static_cast<std::size_t>(layers));
     network.Forward(0, tile_x, tile_x, &tile.tapes[0], &tile.outputs[0]);
     if (S > 0) {
@@ -136,7 +132,7 @@ FullMoments NetworkPredictor::PredictJoint(const Moments& x, bool latent) const 
   pool_.Run((x.rows() + kPredictRows - 1) / kPredictRows, [&](Index t) {
     const Index begin = t * kPredictRows;
     const Index count = std::min(kPredictRows, x.rows() - begin);
-    const FullMoments top = full.Forward(MiddleRows(x, begin, count)).back();
+    const FullMoments top = full.Forward(x.MiddleRows(begin, count)).back();
     out.mean.middleRows(begin, count) = top.mean;
     for (Index n = 0; n < count; ++n) out.cov[begin + n] = top.cov[n];
   });
@@ -165,7 +161,7 @@ Matrix NetworkPredictor::ClassProbabilities(const Moments& x, PredictOptions opt
     for (Index s = 0; s < f.size(); ++s) {
       tiles[t] += f.weights[s] *
                   model_.likelihood->ClassProbabilities(model_.likelihood_parameters,
-                                                        MiddleRows(f.components[s], begin, count));
+                                                        f.components[s].MiddleRows(begin, count));
     }
   });
   Matrix probability(x.rows(), classes);

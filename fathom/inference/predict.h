@@ -1,7 +1,7 @@
 // Predictions from a trained deep GP, in the units it was trained in: one moment-matched forward
-// pass, or paths through the posterior (inference/paths.h) as a mixture. Memory does not grow with the
-// model's past, a row's prediction has the same bits whatever rows stand beside it, and any number
-// of threads may ask at once.
+// pass, or paths through the posterior (inference/paths.h) as a mixture. Memory does not grow with
+// the model's past, a row's prediction has the same bits whatever rows stand beside it, and any
+// number of threads may ask at once.
 #ifndef FATHOM_INFERENCE_PREDICT_H_
 #define FATHOM_INFERENCE_PREDICT_H_
 
@@ -47,8 +47,8 @@ class NetworkPredictor {
   const ThreadPool& pool_;
   Precision precision_;
   Network network_;
-  // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of pseudo-points in all
-  // input dimensions, which a table of 500 certain columns should not pay for.
+  // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of
+  // pseudo-points in all input dimensions, which a table of 500 certain columns should not pay for.
   mutable std::once_flag uncertain_once_;
   mutable Network uncertain_network_;
 };

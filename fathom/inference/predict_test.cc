@@ -21,10 +21,6 @@ void ExpectSameBits(const Prediction& got, const Prediction& expected) {
   }
 }
 
-Moments MiddleRows(const Moments& x, Index begin, Index count) {
-  return {Matrix(x.mean.middleRows(begin, count)), Matrix(x.var.middleRows(begin, count))};
-}
-
 TEST(Predict, ARowHasTheSameBitsWhereverItStands) {
   RandomStream stream(1);
   const ThreadPool pool(2);
@@ -41,7 +37,7 @@ TEST(Predict, ARowHasTheSameBitsWhereverItStands) {
         for (Index begin = 0; begin < x.rows(); begin += chunk) {
           const Index count = std::min(chunk, x.rows() - begin);
           options.first_row = begin;
-          const Prediction part = predictor.Predict(MiddleRows(x, begin, count), options);
+          const Prediction part = predictor.Predict(x.MiddleRows(begin, count), options);
           ASSERT_EQ(part.size(), whole.size());
           for (std::size_t s = 0; s < part.components.size(); ++s) {
             EXPECT_EQ(part.components[s].mean, whole.components[s].mean.middleRows(begin, count));

@@ -2,9 +2,9 @@
 //   deletion: q / g^alpha, the same for all rows;  matching: as in EP, row by row;
 //   explicit update: g <- g^(1 - beta) g_new^beta, with the mean of a batch's new factors.
 // beta is `step` times the batch's share of the table, so that a pass over the table replaces the
-// factor about once, as beta = 1/N does row by row. The energy is that of the tied factor (AepEnergy),
-// of which SEP finds no maximum but, for every alpha, its own fixed point. Memory does not grow with
-// the table.
+// factor about once, as beta = 1/N does row by row. The energy is that of the tied factor
+// (AepEnergy), of which SEP finds no maximum but, for every alpha, its own fixed point. Memory does
+// not grow with the table.
 #ifndef FATHOM_INFERENCE_SEP_H_
 #define FATHOM_INFERENCE_SEP_H_
 

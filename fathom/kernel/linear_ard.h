@@ -20,8 +20,8 @@ class LinearMoments {
  public:
   // Of the function's theta, `variances` is what belongs to this kernel.
   void Prepare(const LatentFunction& function, const Eigen::Ref<const Vector>& variances);
-  // Adds to d_variances and to Z, a and S of the gradient. dQ and dSA may be of any symmetry; dSA is
-  // null for zero.
+  // Adds to d_variances and to Z, a and S of the gradient. dQ and dSA may be of any symmetry; dSA
+  // is null for zero.
   void Backward(const Vector& d_slope, const Matrix& dQ, const Matrix* dSA,
                 Eigen::Ref<Vector> d_variances, LatentFunctionGradient* gradient) const;
 

@@ -1,5 +1,5 @@
-// Matern kernels, for functions that are less smooth than the squared exponential's. With the scaled
-// distance r:
+// Matern kernels, for functions that are less smooth than the squared exponential's. With the
+// scaled distance r:
 //   matern32:  variance (1 + sqrt(3) r) exp(-sqrt(3) r),              once differentiable;
 //   matern52:  variance (1 + sqrt(5) r + 5/3 r^2) exp(-sqrt(5) r),   twice.
 // They have no closed form under uncertain inputs.

@@ -1,14 +1,15 @@
-// The way of a tile of rows through a kernel that is known by its values alone. A row with uncertain
-// inputs becomes a grid of certain ones, its nodes x_g with weights w_g: a product of Gauss-Hermite
-// rules over the inputs that have variance. By the laws of total expectation and variance,
+// The way of a tile of rows through a kernel that is known by its values alone. A row with
+// uncertain inputs becomes a grid of certain ones, its nodes x_g with weights w_g: a product of
+// Gauss-Hermite rules over the inputs that have variance. By the laws of total expectation and
+// variance,
 //   m = sum_g w_g m_g,   v = sum_g w_g (v_g + (m_g - m)^2),                  [quadrature-moments]
 //   m_g = k'a + w'x_g,   v_g = k(x_g, x_g) - k'Sk,   k = k(x_g, Z).
 // A certain row is its own single node. The number of nodes grows with the power of the number of
 // uncertain inputs, so there may be but a few.
 //
 // Accuracy for the Matern kernels, whose derivatives jump at the pseudo-inputs, in one to three
-// dimensions: m and v of functions with unit variance and lengthscale are right to 2e-5 for inputs of
-// variance 0.01, to 2e-3 for 0.1, and to no more than 0.1 for 1, where a grid this coarse misses
+// dimensions: m and v of functions with unit variance and lengthscale are right to 2e-5 for inputs
+// of variance 0.01, to 2e-3 for 0.1, and to no more than 0.1 for 1, where a grid this coarse misses
 // features (tested).
 #ifndef FATHOM_KERNEL_QUADRATURE_PROJECTION_H_
 #define FATHOM_KERNEL_QUADRATURE_PROJECTION_H_

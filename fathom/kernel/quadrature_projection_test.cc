@@ -68,7 +68,8 @@ Moment Dense(const KernelCase& kernel, const Function& f, const RowVector& mean,
   return {first, second - first * first};
 }
 
-// The larger of the errors of mean and variance, of functions with prior variance 1 and lengthscale 1.
+// The larger of the errors of mean and variance, of functions with prior variance 1 and
+// lengthscale 1.
 double LargestError(const KernelCase& kernel, Index D, double input_var, Index points) {
   RandomStream stream(31);
   const std::shared_ptr<const Kernel> made = MakeKernel(kernel.name);

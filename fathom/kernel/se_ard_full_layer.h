@@ -19,8 +19,8 @@
 
 namespace fathom {
 
-// Of D outputs, D(D+1)/2 pairs are summed, so a row costs O(D^2 M^2 Din^2). Backward computes a row's
-// exponentials anew rather than keep psi2 of all rows.
+// Of D outputs, D(D+1)/2 pairs are summed, so a row costs O(D^2 M^2 Din^2). Backward computes a
+// row's exponentials anew rather than keep psi2 of all rows.
 class SeArdFullLayer : public FullLayer {
  public:
   void Prepare(const std::vector<LatentFunction>& functions) override;

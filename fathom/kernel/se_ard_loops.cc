@@ -286,8 +286,9 @@ void PairBackwardFloat(Index rows, Index count, Index pairs, const float* coeffi
   PairBackwardAs(rows, count, pairs, coefficients, E, pair_sums);
 }
 
-// kRows rows at a time share the loads of z, which for many inputs come from the second-level cache:
-// the first layer of 90 inputs, M = 100, 64 rows goes from 164 to 143 us. A row's bits do not depend on the rows beside it.
+// kRows rows at a time share the loads of z, which for many inputs come from the second-level
+// cache: the first layer of 90 inputs, M = 100, 64 rows goes from 164 to 143 us. A row's bits do
+// not depend on the rows beside it.
 template <int kRows, bool kScaled>
 HWY_INLINE void GaussianBlock(Index dims, Index padded, const double* HWY_RESTRICT offset,
                               const double* HWY_RESTRICT x, const double* HWY_RESTRICT s,

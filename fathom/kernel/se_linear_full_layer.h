@@ -1,7 +1,7 @@
-// A layer of functions under the sum of the SE-ARD and the linear kernel, and jointly Gaussian inputs
-// N(mu, Sigma). As in se_linear_projection.h, the mean of f given x is that of the SE-ARD kernel with
-// the linear mean c + w, whose layer gives all covariances; the linear kernel adds to the variance
-// of each function
+// A layer of functions under the sum of the SE-ARD and the linear kernel, and jointly Gaussian
+// inputs N(mu, Sigma). As in se_linear_projection.h, the mean of f given x is that of the SE-ARD
+// kernel with the linear mean c + w, whose layer gives all covariances; the linear kernel adds to
+// the variance of each function
 //   mu'Q mu + <Q, Sigma> - 2 sum_q [mu_q b_q + (Sigma db_q/dmu)_q],       [se-linear-moments-full]
 //   b_q = psi1 (S A)_q,
 // since E[k_se x_q] = mu_q psi1 + (Sigma dpsi1/dmu)_q by Stein's lemma.

@@ -45,8 +45,8 @@ class Likelihood {
                       const double* m, const double* v, double* d_m, double* d_v,
                       double* d_parameters) const = 0;
 
-  // The same with f ~ N(m, Cov) jointly. Writes d_m and d_Cov (symmetric), adds to d_parameters. Here
-  // by the marginals alone; a likelihood that sees several outputs at once can do better.
+  // The same with f ~ N(m, Cov) jointly. Writes d_m and d_Cov (symmetric), adds to d_parameters.
+  // Here by the marginals alone; a likelihood that sees several outputs at once can do better.
   virtual double LogZFull(const Vector& parameters, double alpha, const double* y, const Vector& m,
                           const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
                           double* d_parameters) const;
@@ -55,8 +55,8 @@ class Likelihood {
   // several classes, into those of the indicator of each class.
   virtual void Observe(const Vector& parameters, Moments* moments) const = 0;
   // Whether these moments, as a Gaussian, are all there is to know of y, or all that is asked of it
-  // (of classes, whose probabilities say the rest). If not, the density of y is LogZ with alpha = 1,
-  // and Tail gives P(y_t <= y), or P(y_t > y) if `upper`, with f ~ N(m, v).
+  // (of classes, whose probabilities say the rest). If not, the density of y is LogZ with alpha =
+  // 1, and Tail gives P(y_t <= y), or P(y_t > y) if `upper`, with f ~ N(m, v).
   virtual bool ObservesGaussian() const { return true; }
   virtual bool IsDiscrete() const { return false; }  // y is a whole number from 0 on
   virtual double Tail(const Vector& parameters, Index target, double y, const double* m,

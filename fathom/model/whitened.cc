@@ -55,7 +55,8 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
   *phi_argument = 2 * (VH - H);
   phi_argument->noalias() -= tape->m * dm.transpose();
 
-  // V = Delta W^-1 Delta':  dDelta = 2 (I - (1 - beta) V) dV Q, where dV has a share of m = mu - (1 - beta) V mu.
+  // V = Delta W^-1 Delta':  dDelta = 2 (I - (1 - beta) V) dV Q, where dV has a share of m = mu - (1
+  // - beta) V mu.
   VH = 2 * ((1 - beta) * VH - H);
   Multiply({VH}, {tape->Q}, Triangle::kLower, &dDelta);
   Vector& shrunk_dm = tape->shrunk_dm;

@@ -7,9 +7,10 @@
 //   m   = beta Delta W^-1 Delta^-1 mu = mu - (1 - beta) V mu
 //   a   = L^-T m
 //   S   = L^-T (I - V) L^-1
-// beta = 1 is the posterior; beta = 1 - alpha/N the cavity. The phi of posterior and cavity are never computed: both hold
-// |Delta^-1 mu|^2, which can reach 1e20 where Delta is ill-conditioned, and the energy takes their difference N/alpha
-// times. In the difference it cancels: see FactorEnergy.
+// beta = 1 is the posterior; beta = 1 - alpha/N the cavity. The phi of posterior and cavity are
+// never computed: both hold |Delta^-1 mu|^2, which can reach 1e20 where Delta is ill-conditioned,
+// and the energy takes their difference N/alpha times. In the difference it cancels: see
+// FactorEnergy.
 #ifndef FATHOM_MODEL_WHITENED_H_
 #define FATHOM_MODEL_WHITENED_H_
 
@@ -44,7 +45,8 @@ void ConditionBackward(const Whitened& whitened, const Matrix& L_inverse,
                        const Conditioned& d_conditioned, WhitenedTape* tape, Whitened* d_whitened,
                        Matrix* phi_argument);
 
-// (1 - k) phi(posterior) + k phi(cavity), k = 1 / (1 - beta) = N/alpha, from the tape of Condition with beta < 1:
+// (1 - k) phi(posterior) + k phi(cavity), k = 1 / (1 - beta) = N/alpha, from the tape of Condition
+// with beta < 1:
 //   log|Delta| - k/2 log|W| - 1/2 m'mu                                            [whitened-energy]
 // The backward pass comes before ConditionBackward, which consumes the tape.
 double FactorEnergy(const Whitened& whitened, const WhitenedTape& tape);
