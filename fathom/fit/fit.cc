@@ -104,7 +104,8 @@ class Training {
       // The parameters after the last step were never evaluated; these were.
       static_cast<MinimizePoint&>(run_.state) = run_.state.fallback;
       engine_->Recover(run_.state.parameters);
-      if (!Close(end)) throw NumericalError("the energy at the end is not finite");
+      if (!Close(end))
+        throw NumericalError("neither the last parameters nor the ones before can be evaluated");
     }
     return std::move(run_.model);
   }
