@@ -47,7 +47,7 @@ std::string HumanReport(const Demo& demo) {
     const Scores& scores = contestant.scores;
     std::snprintf(line, sizeof(line), "  %-10s %10.4g %20.4g %12.3f %10.1f\n",
                   contestant.name.c_str(), scores.rmse, scores.mean_log_likelihood,
-                  scores.coverage_95, contestant.predictor->model().summary.seconds);
+                  scores.coverage_95, contestant.predictor->model().summary().seconds);
     text += line;
   }
   return text + "picture: " + demo.picture + "\n";
@@ -58,7 +58,7 @@ Json JsonReport(const Demo& demo) {
   for (const Contestant& contestant : demo.contestants) {
     methods.push_back({{"name", contestant.name},
                        {"scores", ScoresJson(ScoreLines(contestant.scores))},
-                       {"seconds", ToJson(contestant.predictor->model().summary.seconds)}});
+                       {"seconds", ToJson(contestant.predictor->model().summary().seconds)}});
   }
   return {{"name", demo.name},           {"train_rows", demo.train_rows},
           {"test_rows", demo.test_rows}, {"noise_std", ToJson(demo.noise_std)},

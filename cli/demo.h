@@ -9,6 +9,7 @@
 
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/predictor.h"
 #include "study/sampled_function.h"
 
 namespace fathom::cli {

@@ -4,6 +4,7 @@
 
 #include "cli/demo.h"
 #include "fathom/base/threads.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/inference/latent.h"
 #include "plot/figure.h"
 #include "study/mountain_car.h"
@@ -49,9 +50,9 @@ AxisRange Span(const Vector& values) {
 void DrawInside(const Model& model, const SampledFunction& train, const Matrix& states, int threads,
                 Figure* figure) {
   const ThreadPool pool(threads);
-  const LatentFunctions functions(model.network, pool);
+  const LatentFunctions functions(NetworkOf(model.leader()), pool);
   const auto scaled = [&](const Matrix& x) {
-    return StandardizeInputs(model.input_scaler, Moments::Certain(x));
+    return StandardizeInputs(model.leader().input_scaler, Moments::Certain(x));
   };
   const Moments first = functions.AllLayers(scaled(states))[0];
   for (Index unit = 0; unit < 2; ++unit) {
@@ -64,9 +65,9 @@ void DrawInside(const Model& model, const SampledFunction& train, const Matrix& 
   const AxisRange h1 = Span(data.col(0));
   const AxisRange h2 = Span(data.col(1));
   const Moments hidden = Moments::Certain(HeatMapPoints(h1, h2, kColumns, kRows));
-  const Moments second =
-      Unscale(model.target_scaler, Prediction::Gaussian(functions.Layer(1, hidden, Moments())))
-          .components[0];
+  const Moments second = Unscale(model.leader().target_scaler,
+                                 Prediction::Gaussian(functions.Layer(1, hidden, Moments())))
+                             .components[0];
   figure->AddHeatMap(1, 2,
                      {.title = "Layer 2: value over hidden units",
                       .x_label = "h1",

@@ -10,6 +10,7 @@
 #include "fathom/base/text.h"
 #include "fathom/base/threads.h"
 #include "fathom/evaluate/metrics.h"
+#include "fathom/fitted/predictor.h"
 
 namespace fathom::cli {
 
@@ -65,7 +66,7 @@ void RequireKnownClasses(const std::vector<Note>& notes) {
 
 void RequireRows(Index rows, const Model& model, const Table& table) {
   if (rows > 0) return;
-  ThrowError(table.source, ": no row has a value in ", QuotedList(model.target_names),
+  ThrowError(table.source, ": no row has a value in ", QuotedList(model.schema().targets),
              "; give rows whose targets are known");
 }
 
@@ -107,16 +108,16 @@ std::string ClassReport(const std::vector<std::string>& classes, const ClassScor
 int RunEvaluate(const EvaluateOptions& options) {
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
-  const RowsForModel test(options.data, model.schema, options.threads);
+  const RowsForModel test(options.data, model.schema(), options.threads);
   const Table& table = test.table();
-  for (const std::string& target : model.target_names) {
+  for (const std::string& target : model.schema().targets) {
     if (std::count(table.columns.begin(), table.columns.end(), target) == 0) {
       ThrowError(table.source, ": has no target column ", Quoted(target),
                  ", to which predictions could be compared; 'fathom predict' needs none");
     }
   }
   const std::vector<Note>& notes = test.rows().notes();
-  const std::vector<std::string>& classes = model.schema.classes;
+  const std::vector<std::string>& classes = model.schema().classes;
   RequireKnownClasses(notes);
   std::string report;
   if (classes.empty()) {

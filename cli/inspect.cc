@@ -12,6 +12,7 @@
 #include "cli/report.h"
 #include "cli/toml.h"
 #include "fathom/base/error.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/recipe/json_value.h"
 #include "fathom/recipe/recipe_json.h"
@@ -60,12 +61,13 @@ std::string RelevanceTable(const Model& model) {
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return largest[a] > largest[b]; });
   std::vector<std::vector<std::string>> rows = {{"input", "lengthscale"}};
-  const bool one = model.target_names.size() == 1;
-  for (const std::string& target : model.target_names)
+  const std::vector<std::string> inputs = model.schema().FeatureNames();
+  const bool one = model.schema().targets.size() == 1;
+  for (const std::string& target : model.schema().targets)
     rows[0].push_back(one ? "relevance" : "relevance to " + target);
   rows[0].emplace_back("");
   for (const Index c : order) {
-    std::vector<std::string> row = {model.input_names[static_cast<std::size_t>(c)],
+    std::vector<std::string> row = {inputs[static_cast<std::size_t>(c)],
                                     Cell(relevance.lengthscale[c])};
     for (Index t = 0; t < relevance.share.rows(); ++t) {
       char share[16];
@@ -107,10 +109,10 @@ std::string HumanModel(const InspectOptions& options, const Model& model) {
   text << HumanReport(options.file, {}, model);
   text << "\n" << RelevanceTable(model);
   text << "\n"
-       << LayerTable(model.network) << "(in units of standardised columns"
-       << (model.companions.empty() ? "" : "; of the network with the largest share") << ")\n";
+       << LayerTable(NetworkOf(model.leader())) << "(in units of standardised columns"
+       << (model.members().size() == 1 ? "" : "; of the network with the largest share") << ")\n";
   std::string recipe = "\nrecipe\n";
-  AppendFields(RecipeToJson(model.recipe), "", &recipe);
+  AppendFields(RecipeToJson(model.recipe()), "", &recipe);
   return text.str() + recipe;
 }
 
@@ -149,29 +151,33 @@ std::string JsonModel(const InspectOptions& options, const Model& model) {
   Json json = {{"kind", "model"}};
   json.update(JsonReport(options.file, {}, model));
   json["inputs"] = Json::array();
-  for (std::size_t c = 0; c < model.input_names.size(); ++c) {
+  const std::vector<std::string> inputs = model.schema().FeatureNames();
+  const std::vector<std::string>& targets = model.schema().targets;
+  const Scaler& scaler = model.leader().input_scaler;
+  for (std::size_t c = 0; c < inputs.size(); ++c) {
     const auto column = static_cast<Index>(c);
     Json shares = Json::object();
-    for (std::size_t t = 0; t < model.target_names.size(); ++t)
-      shares[model.target_names[t]] = ToJson(relevance.share(static_cast<Index>(t), column));
-    json["inputs"].push_back(Json{{"name", model.input_names[c]},
-                                  {"mean", ToJson(model.input_scaler.mean[column])},
-                                  {"std", ToJson(model.input_scaler.scale[column])},
+    for (std::size_t t = 0; t < targets.size(); ++t)
+      shares[targets[t]] = ToJson(relevance.share(static_cast<Index>(t), column));
+    json["inputs"].push_back(Json{{"name", inputs[c]},
+                                  {"mean", ToJson(scaler.mean[column])},
+                                  {"std", ToJson(scaler.scale[column])},
                                   {"lengthscale", ToJson(relevance.lengthscale[column])},
                                   {"relevance", shares}});
   }
   json["layers"] = Json::array();
-  for (const GpLayer& layer : model.network.layers) json["layers"].push_back(JsonLayer(layer));
-  json["recipe"] = RecipeToJson(model.recipe);
-  json["settings"] = ToJson(model.data.settings);
+  for (const GpLayer& layer : NetworkOf(model.leader()).layers)
+    json["layers"].push_back(JsonLayer(layer));
+  json["recipe"] = RecipeToJson(model.recipe());
+  json["settings"] = ToJson(model.data().settings);
   return json.dump(2) + "\n";
 }
 
 std::string SettingsOf(const InspectOptions& options, const Model& model) {
-  if (model.data.settings.empty())
+  if (model.data().settings.empty())
     ThrowError(options.file, ": was not made by 'fathom fit'; --json shows its recipe");
   std::string text = "# fathom fit --config FILE fits " + options.file + " again.\n";
-  for (const auto& [name, values] : model.data.settings) text += TomlLine(name, values);
+  for (const auto& [name, values] : model.data().settings) text += TomlLine(name, values);
   return text;
 }
 

@@ -11,6 +11,8 @@
 #include "fathom/base/error.h"
 #include "fathom/data/csv.h"
 #include "fathom/evaluate/class_metrics.h"
+#include "fathom/fitted/expert.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/recipe/json_value.h"
 
@@ -52,8 +54,9 @@ std::string QuantileName(double probability) {
 // What the predicted quantities are called: the targets or, where a class has several functions and
 // these are asked for, the classes.
 const std::vector<std::string>& PredictedNames(const Model& model) {
-  const bool by_class = std::cmp_equal(model.schema.classes.size(), model.network.outputs());
-  return by_class ? model.schema.classes : model.target_names;
+  const bool by_class =
+      std::cmp_equal(model.schema().classes.size(), model.leader().expert->num_outputs());
+  return by_class ? model.schema().classes : model.schema().targets;
 }
 
 std::vector<std::string> ColumnNames(const Model& model, const std::vector<double>& quantiles,
@@ -104,7 +107,7 @@ Table PredictNumbers(const ModelPredictor& predictor, const Dataset& rows,
 // The predicted class and the probability of each.
 Table PredictClasses(const ModelPredictor& predictor, const Dataset& rows,
                      const PredictOptions& options) {
-  const std::vector<std::string>& classes = predictor.model().schema.classes;
+  const std::vector<std::string>& classes = predictor.model().schema().classes;
   const Matrix probability = predictor.ClassProbabilities(rows.inputs, options);
   if (!probability.allFinite()) ThrowNotFinite(rows.source);
   const bool log_probability = rows.targets.cols() > 0;
@@ -183,8 +186,8 @@ class CsvPieces : public Pieces {
 class JsonPieces : public Pieces {
  public:
   JsonPieces(const Model& model, const std::vector<Note>& notes, Output* output) : output_(output) {
-    nlohmann::ordered_json head = {{"targets", model.target_names}};
-    if (!model.schema.classes.empty()) head["classes"] = model.schema.classes;
+    nlohmann::ordered_json head = {{"targets", model.schema().targets}};
+    if (!model.schema().classes.empty()) head["classes"] = model.schema().classes;
     head["notes"] = NotesJson(notes);
     std::string text = head.dump();
     text.pop_back();  // the closing brace
@@ -219,7 +222,7 @@ int RunPredict(const PredictCommandOptions& options) {
   if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
-  const RowsForModel test(options.data, model.schema, options.threads);
+  const RowsForModel test(options.data, model.schema(), options.threads);
   TellNotes(test.rows().notes());
 
   Output output(options.output);
@@ -229,7 +232,7 @@ int RunPredict(const PredictCommandOptions& options) {
   } else {
     pieces = std::make_unique<CsvPieces>(&output);
   }
-  const bool classes = !model.schema.classes.empty() && !options.predict.latent;
+  const bool classes = !model.schema().classes.empty() && !options.predict.latent;
   test.ForEachPiece(options.chunk, options.predict,
                     [&](const Dataset& rows, const PredictOptions& predict) {
                       pieces->Write(classes ? PredictClasses(predictor, rows, predict)

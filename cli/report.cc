@@ -1,6 +1,5 @@
 #include "cli/report.h"
 
-#include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -8,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/data_options.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/recipe/json_value.h"
 
@@ -44,62 +44,45 @@ std::string DescribeLikelihood(const DeepGp& network) {
   return text;
 }
 
-// What a model mixes: its networks, and some of them once more under more noise.
-struct Member {
-  const Model& model;
-  double share;
-  Vector noise_std;
-};
-
-std::vector<Member> Members(const Model& stack) {
-  std::vector<Member> members;
-  double sum = 0;  // in a checkpoint, each share is still 1
-  for (const Model* model : NetworksOf(stack)) sum += model->share + model->wide_share;
-  for (const Model* model : NetworksOf(stack)) {
-    const Vector noise = NoiseStd(*model);
-    if (model->share > 0) members.push_back({*model, model->share / sum, noise});
-    if (model->wide_share > 0)
-      members.push_back({*model, model->wide_share / sum, std::sqrt(kWideNoise) * noise});
-  }
-  return members;
-}
-
 }  // namespace
 
 nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
                                   const Model& model) {
-  const TrainingSummary& summary = model.summary;
+  const TrainingSummary& summary = model.summary();
+  const Schema& schema = model.schema();
+  const Member& leader = model.leader();
+  const DeepGp& network = NetworkOf(leader);
   const auto by_target = [&](const Vector& values) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
-    for (Index t = 0; t < values.size(); ++t) json[model.target_names[t]] = ToJson(values[t]);
+    for (Index t = 0; t < values.size(); ++t) json[schema.targets[t]] = ToJson(values[t]);
     return json;
   };
   nlohmann::ordered_json stack = nlohmann::ordered_json::array();
-  for (const Member& member : Members(model)) {
-    stack.push_back({{"share", ToJson(member.share)},
-                     {"architecture", DescribeNetwork(member.model.network)},
-                     {"propagation", DescribePropagation(member.model.network)},
-                     {"noise_std", by_target(member.noise_std)}});
+  for (const Member& member : model.members()) {
+    stack.push_back({{"share", ToJson(member.weight)},
+                     {"architecture", DescribeNetwork(NetworkOf(member))},
+                     {"propagation", DescribePropagation(NetworkOf(member))},
+                     {"noise_std", by_target(NoiseStd(member))}});
   }
   return {{"model", path},
           {"rows", summary.rows},
           {"dropped_rows", dataset.dropped_rows},
-          {"inputs", model.input_names},
-          {"targets", model.target_names},
-          {"classes", model.schema.classes},
-          {"likelihood", model.network.likelihood->Name()},
-          {"likelihood_parameters", LikelihoodParameters(model.network)},
+          {"inputs", schema.FeatureNames()},
+          {"targets", schema.targets},
+          {"classes", schema.classes},
+          {"likelihood", network.likelihood->Name()},
+          {"likelihood_parameters", LikelihoodParameters(network)},
           {"notes", NotesJson(dataset.notes)},
           {"constant_columns", ConstantColumns(model)},
-          {"hidden", model.recipe.architecture.hidden},
-          {"architecture", DescribeNetwork(model.network)},
+          {"hidden", leader.recipe.architecture.hidden},
+          {"architecture", DescribeNetwork(network)},
           {"stack", stack},
           {"steps", summary.steps},
           {"seconds", ToJson(summary.seconds)},
           {"reason", ToJson(summary.reason)},
           {"message", summary.message},
           {"energy_per_row", ToJson(summary.energy_per_row)},
-          {"noise_std", by_target(NoiseStd(model))},
+          {"noise_std", by_target(NoiseStd(leader))},
           {"recoveries", summary.recoveries},
           {"largest_jitter", ToJson(summary.largest_jitter)}};
 }
@@ -108,15 +91,15 @@ namespace {
 
 // The networks of a stack with their shares; nothing of one that stands alone.
 std::string StackLines(const Model& model) {
-  const std::vector<Member> members = Members(model);
-  if (members.size() == 1) return {};
+  if (model.members().size() == 1) return {};
   std::ostringstream text;
-  for (const Member& member : members) {
-    const DeepGp& network = member.model.network;
-    text << "stack       " << std::fixed << std::setprecision(3) << member.share << " of "
+  for (const Member& member : model.members()) {
+    const DeepGp& network = NetworkOf(member);
+    const Vector noise_std = NoiseStd(member);
+    text << "stack       " << std::fixed << std::setprecision(3) << member.weight << " of "
          << DescribeNetwork(network) << ", " << DescribePropagation(network);
-    if (member.noise_std.size() == 1)
-      text << ", noise " << std::defaultfloat << std::setprecision(3) << member.noise_std[0];
+    if (noise_std.size() == 1)
+      text << ", noise " << std::defaultfloat << std::setprecision(3) << noise_std[0];
     text << "\n";
   }
   return text.str();
@@ -125,25 +108,26 @@ std::string StackLines(const Model& model) {
 }  // namespace
 
 std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model) {
-  const TrainingSummary& summary = model.summary;
+  const TrainingSummary& summary = model.summary();
+  const DeepGp& network = NetworkOf(model.leader());
   std::ostringstream text;
   text << "rows        " << summary.rows;
   if (dataset.dropped_rows > 0) text << " (" << dataset.dropped_rows << " skipped)";
   const std::vector<std::string> constant = ConstantColumns(model);
   if (!constant.empty())
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
-  const std::vector<std::string>& classes = model.schema.classes;
+  const std::vector<std::string>& classes = model.schema().classes;
   if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
-  text << "\nnetwork     " << DescribeNetwork(model.network) << "\n" << StackLines(model);
+  text << "\nnetwork     " << DescribeNetwork(network) << "\n" << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
   text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
-  if (const std::string likelihood = DescribeLikelihood(model.network); !likelihood.empty())
+  if (const std::string likelihood = DescribeLikelihood(network); !likelihood.empty())
     text << "likelihood  " << likelihood << "\n";
-  const Vector noise = NoiseStd(model);
+  const Vector noise = NoiseStd(model.leader());
   for (Index t = 0; t < noise.size(); ++t) {
-    text << "noise std   " << Short(noise[t]) << " of " << model.target_names[t] << "\n";
+    text << "noise std   " << Short(noise[t]) << " of " << model.schema().targets[t] << "\n";
   }
   text << "model       " << path << "\n";
   return text.str();

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "fathom/data/dataset.h"
 #include "fathom/fitted/model.h"
 
 namespace fathom::cli {

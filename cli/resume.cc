@@ -40,22 +40,22 @@ Checkpoint FindTraining(const ResumeOptions& options) {
     }
     return LoadCheckpoint(checkpoint);
   }
-  Model trained = LoadModel(model);
+  const Model trained = LoadModel(model);
   if (options.steps == 0 && options.time_budget.empty()) {
     ThrowError(model, ": its training is finished, there is no ", checkpoint,
                "; give --steps N to train it for N more");
   }
-  return StartAgain(std::move(trained), options.steps);
+  return StartAgain(trained, options.steps);
 }
 
-DataOptions FindData(const ResumeOptions& options, const Model& model) {
+DataOptions FindData(const ResumeOptions& options, const Checkpoint& training) {
   DataOptions data;
   try {
-    data = DataFromDescription(model.data.origin);
+    data = DataFromDescription(training.data.origin);
   } catch (const Error& error) {
     ThrowError(options.model, ": cannot be resumed: ", error.what());
   }
-  data.task = model.schema.classes.empty() ? "regress" : "classify";
+  data.task = training.schema.classes.empty() ? "regress" : "classify";
   if (!options.table.empty()) {
     data.table = options.table;
   } else if (data.table == "-") {
@@ -71,7 +71,7 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
   const std::string suffix = CheckpointPath("");
   if (output.ends_with(suffix)) output.resize(output.size() - suffix.size());
   Checkpoint run = FindTraining(*options);
-  Recipe& recipe = run.model.recipe;
+  Recipe& recipe = run.network.recipe;
   if (app.count("--threads") > 0) recipe.threads = options->threads;
   if (!options->time_budget.empty() && recipe.stack != Stacking::kNever) {
     ThrowError("--time-budget: a stack goes on with the budget it began with; leave it out");
@@ -79,11 +79,11 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
     recipe.optimizer.time_budget =
         run.state.seconds + ParseDuration("--time-budget", options->time_budget);
   }
-  const DataOptions data = FindData(*options, run.model);
+  const DataOptions data = FindData(*options, run);
   CheckOutput(output, {data.table});
   const Dataset dataset = ReadData(data, recipe.threads);
   Index first_step = run.state.step;
-  for (const Model& done : run.model.companions) first_step += done.summary.steps;
+  for (const Member& done : run.done) first_step += done.summary.steps;
   return Train(options->training, dataset, first_step, [&](FitControl control) {
     control.seconds_before = watch.Seconds();
     return Resume(dataset, std::move(run), control);

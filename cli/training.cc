@@ -48,7 +48,7 @@ void CheckLog(const std::string& log, const std::vector<std::string>& others) {
 std::string HowToGoOn(const TrainingOptions& options, const Model& model) {
   if (std::filesystem::exists(CheckpointPath(options.output)))
     return "'fathom resume " + options.output + "' goes on from here";
-  return model.recipe.stack == Stacking::kNever
+  return model.members().size() == 1
              ? "'fathom resume " + options.output + " --steps N' trains it further"
              : "there is no checkpoint to go on from";
 }
@@ -86,24 +86,19 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
     };
   }
   const Interrupts interrupts;
-  Model model;
-  {
+  const Model model = [&] {
     ProgressBar bar;
     control.callback = [&](const Progress& progress, const MinimizeState&) {
       bar.Show(progress);
       return Interrupts::Caught() == 0;
     };
-    model = train(control);
-  }
-  if (model.summary.reason == StopReason::kNumericalFailure) {
-    throw NumericalError("training " + model.summary.message +
-                         "; no model was written: try a lower --learning-rate");
-  }
+    return train(control);
+  }();
   SaveModel(model, options.output);
-  if (log && !log_lost.given() && !log->WriteEnd(model.summary)) log_lost(log->problem());
-  const bool interrupted = model.summary.reason == StopReason::kInterrupted;
+  if (log && !log_lost.given() && !log->WriteEnd(model.summary())) log_lost(log->problem());
+  const bool interrupted = model.summary().reason == StopReason::kInterrupted;
   if (interrupted) {
-    Complain("interrupted after step " + std::to_string(model.summary.steps) +
+    Complain("interrupted after step " + std::to_string(model.summary().steps) +
              "; the model so far is usable and stands in " + options.output + "; " +
              HowToGoOn(options, model));
   } else {

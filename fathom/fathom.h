@@ -11,6 +11,7 @@
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/likelihood/generic.h"
 
 #endif  // FATHOM_FATHOM_H_

@@ -6,6 +6,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/fit/fit.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom {
@@ -31,10 +32,7 @@ class DeepGpOfRecipe : public Method {
   explicit DeepGpOfRecipe(Recipe recipe) : recipe_(std::move(recipe)) { recipe_.threads = 1; }
 
   std::unique_ptr<Predictor> Fit(const Dataset& train) const override {
-    Model model = fathom::Fit(train, recipe_);
-    if (model.summary.reason == StopReason::kNumericalFailure)
-      throw NumericalError("training " + model.summary.message);
-    return std::make_unique<FittedDeepGp>(std::move(model));
+    return std::make_unique<FittedDeepGp>(fathom::Fit(train, recipe_));
   }
 
   nlohmann::json Settings() const override {

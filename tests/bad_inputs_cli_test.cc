@@ -10,8 +10,10 @@
 
 #include "fathom/base/text.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/io/safetensors.h"
 #include "tests/support/bad_inputs.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -66,9 +68,10 @@ class BadInputs : public ProgramTest {
     folder_.Write("data/one/test_indices.txt", "0\n\n");
     Good(FitArguments(train_, model_));
     WriteDamagedModels(TestFolder::Read(model_));
-    Model model = LoadModel(model_);
-    std::get<Whitened>(model.network.layers.back().gps[0].posterior).mu.setConstant(1e308);
-    SaveModel(model, File("overflow.fathom"));
+    const auto overflow = [](DeepGp* network) {
+      std::get<Whitened>(network->layers.back().gps[0].posterior).mu.setConstant(1e308);
+    };
+    SaveModel(WithNetwork(LoadModel(model_), overflow), File("overflow.fathom"));
     WriteSafeTensors(File("other.fathom"), {});
   }
 

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "fathom/fitted/export.h"
+#include "fathom/fitted/predictor.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/random_model.h"
 #include "tests/support/test_folder.h"
 
@@ -48,27 +50,32 @@ struct Case {
 class CHeader : public testing::TestWithParam<Case> {};
 
 Model RandomWholeModel(const Case& kind, RandomStream* stream) {
-  Model model;
-  model.network = RandomModel(kind.options, stream);
-  for (GpLayer& layer : model.network.layers) {
+  DeepGp network = RandomModel(kind.options, stream);
+  for (GpLayer& layer : network.layers) {
     for (SparseGp& gp : layer.gps) {
       gp.kernel = MakeKernel(kind.kernel);
       gp.theta = RandomPositive(gp.kernel->NumParameters(gp.input_dim()), 0.4, stream);
     }
   }
-  SpreadShared(&model.network);
+  SpreadShared(&network);
   const auto scaler = [&](Index size) {
     return Scaler{RandomVector(size, stream), RandomPositive(size, 10, stream), Vector::Ones(size)};
   };
   const Index columns = kind.columns > 0 ? kind.columns : kind.options.inputs;
-  model.input_scaler = scaler(columns);
+  Member member;
+  member.expert = std::make_shared<DeepGpExpert>(std::move(network));
+  member.input_scaler = scaler(columns);
   if (kind.columns > 0)
-    model.input_scaler.directions = stream->NormalMatrix(columns, kind.options.inputs);
-  model.target_scaler = scaler(kind.options.outputs);
-  for (Index c = 0; c < columns; ++c) model.input_names.push_back("x " + std::to_string(c) + " */");
-  for (Index d = 0; d < kind.options.outputs; ++d)
-    model.target_names.push_back("y" + std::to_string(d));
-  return model;
+    member.input_scaler.directions = stream->NormalMatrix(columns, kind.options.inputs);
+  member.target_scaler = scaler(kind.options.outputs);
+  std::vector<std::string> inputs;
+  std::vector<std::string> targets;
+  for (Index c = 0; c < columns; ++c) inputs.push_back("x " + std::to_string(c) + " */");
+  for (Index d = 0; d < kind.options.outputs; ++d) targets.push_back("y" + std::to_string(d));
+  ModelParts parts;
+  parts.schema = NumericSchema(inputs, targets);
+  parts.members = {member};
+  return Model(parts);
 }
 
 void WriteRow(const Moments& x, Index n, std::ostream& out) {
@@ -92,7 +99,8 @@ void ExpectSamePredictions(const Model& model) {
   ASSERT_EQ(::system(compile.c_str()), 0);
 
   // Certain rows, rows with variances and rows with missing cells.
-  Moments x = Moments::Certain(10 * stream.NormalMatrix(12, model.input_scaler.mean.size()));
+  Moments x =
+      Moments::Certain(10 * stream.NormalMatrix(12, model.leader().input_scaler.mean.size()));
   AddInputVariance(&stream, &x);
   for (Index n = 1; n < 12; n += 4)
     x.mean(n, n % x.cols()) = x.var(n, n % x.cols()) = std::numeric_limits<double>::quiet_NaN();
@@ -139,17 +147,21 @@ Model RandomStack() {
                                     .skip = true,
                                     .linear_mean = true,
                                     .propagation = Propagation::kPoints};
-  Model stack = RandomWholeModel({"", "se_ard", paths}, &stream);
-  stack.share = 0.5;
+  const Model first = RandomWholeModel({"", "se_ard", paths}, &stream);
   const RandomModelOptions turned = {.inputs = 2, .hidden = {4}, .outputs = 2, .M = 7};
-  stack.companions.push_back(RandomWholeModel({"", "se_ard", turned, 3}, &stream));
-  stack.companions[0].share = 0;
-  stack.companions[0].wide_share = 0.2;
-  stack.companions.push_back(
-      RandomWholeModel({"", "se_ard", {.inputs = 3, .outputs = 2}}, &stream));
-  stack.companions[1].share = 0.2;
-  stack.companions[1].wide_share = 0.1;
-  return stack;
+  const Model second = RandomWholeModel({"", "se_ard", turned, 3}, &stream);
+  const Model third = RandomWholeModel({"", "se_ard", {.inputs = 3, .outputs = 2}}, &stream);
+  return Changed(first, [&](ModelParts* parts) {
+    const auto add = [&](const Model& model, double weight, double noise_scale) {
+      parts->members.push_back(model.leader());
+      parts->members.back().weight = weight;
+      parts->members.back().noise_scale = noise_scale;
+    };
+    parts->members[0].weight = 0.5;
+    add(second, 0.2, 25);
+    add(third, 0.2, 1);
+    add(third, 0.1, 4);
+  });
 }
 
 TEST(CHeaderStack, PredictsWhatTheEnginePredicts) { ExpectSamePredictions(RandomStack()); }
@@ -186,15 +198,30 @@ TEST(CHeaderRefusals, NameTheReason) {
   Model model = RandomWholeModel({"", "se_ard", {.inputs = 1}}, &stream);
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "not a name"); }).find("'not a name'"),
             std::string::npos);
-  model.network.layers[0].gps.push_back(model.network.layers[0].gps[0]);
-  model.network.layers[0].gps[1].kernel = MakeKernel("linear_ard");
+  model = RandomWholeModel({"", "se_ard", {.inputs = 1, .hidden = {1}}}, &stream);
+  model = WithNetwork(model, [](DeepGp* network) {
+    SparseGp& last = network->layers[1].gps[0];
+    last.kernel = MakeKernel("linear_ard");
+    last.theta = Vector::Ones(last.kernel->NumParameters(1));
+  });
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'linear_ard'"), std::string::npos);
   model = RandomWholeModel({"", "matern32", {.inputs = 1}}, &stream);
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'matern32'"), std::string::npos);
-  model.network.likelihood = MakeLikelihood("probit");
+  model = RandomWholeModel({"", "se_ard", {.inputs = 1}}, &stream);
+  model = Changed(model, [](ModelParts* parts) {
+    parts->schema.classes = {"no", "yes"};
+    ChangeNetwork(&parts->members[0], [](DeepGp* network) {
+      network->likelihood = MakeLikelihood("probit");
+      network->likelihood_parameters = network->likelihood->InitialParameters(1, 1);
+    });
+  });
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("'probit'"), std::string::npos);
-  model = RandomStack();
-  model.companions[1].network.propagation = Propagation::kSamples;
+  model = Changed(RandomStack(), [](ModelParts* parts) {
+    ChangeNetwork(&parts->members[1], [](DeepGp* network) {
+      network->propagation = Propagation::kSamples;
+      network->samples = 3;
+    });
+  });
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("sampled paths"), std::string::npos);
 }
 

@@ -4,6 +4,8 @@
 
 #include "fathom/data/read_table.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/predictor.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -29,8 +31,8 @@ TEST_F(InspectCommand, ShowsWhatAModelHasLearnt) {
   ASSERT_EQ(json["inputs"].size(), 4U);
   EXPECT_EQ(json["inputs"][0]["name"], "a");
   // In the units of the file: b varies five times as much as a.
-  const Vector& theta = model.network.layers[0].gps[0].theta;
-  const double scale = model.input_scaler.scale[1];
+  const Vector& theta = LeadingNetwork(model).layers[0].gps[0].theta;
+  const double scale = model.leader().input_scaler.scale[1];
   EXPECT_LE(json["inputs"][1]["lengthscale"].get<double>(), theta[2] * scale * (1 + 1e-12));
   const auto relevance = [&](int input) {
     return json["inputs"][input]["relevance"]["y"].get<double>();
@@ -100,9 +102,8 @@ TEST_F(InspectCommand, SaysOfATableWhatFitThenDoes) {
 TEST_F(InspectCommand, RefusesWhatIsNoModel) {
   Bad({"inspect", File("nowhere.fathom")}, "nowhere.fathom");
   Good(FitArguments(train_, model_));
-  Model model = LoadModel(model_);
-  model.data.settings.clear();
-  SaveModel(model, model_);
+  SaveModel(Changed(LoadModel(model_), [](ModelParts* parts) { parts->data.settings.clear(); }),
+            model_);
   Bad({"inspect", model_, "--config"}, "fathom fit");
 }
 
@@ -112,7 +113,7 @@ TEST_F(ExportCommand, JsonHoldsEveryNumberToTheBit) {
   const Model model = LoadModel(model_);
   EXPECT_EQ(json["format"], "fathom-model");
   EXPECT_EQ(json["model"]["inputs"], Json({"a", "b", "c", "d"}));
-  const Matrix& Z = model.network.layers[0].gps[3].Z;
+  const Matrix& Z = LeadingNetwork(model).layers[0].gps[3].Z;
   const Json& exported = json["arrays"]["layers.0.gps.3.Z"];
   ASSERT_EQ(exported.size(), static_cast<std::size_t>(Z.rows()));
   for (Index i = 0; i < Z.rows(); ++i) {
@@ -137,19 +138,19 @@ TEST_F(Config, AFileGivesOptionsAndFlagsWin) {
                     "inducing = 10\nskip-links = false\n\n[predict]\nchunk = 7\n");
   Good({"fit", train_, "--config", config, "-o", model_});
   Model model = LoadModel(model_);
-  EXPECT_EQ(model.recipe.optimizer.steps, 25);
-  EXPECT_TRUE(model.recipe.architecture.hidden.empty());
+  EXPECT_EQ(model.recipe().optimizer.steps, 25);
+  EXPECT_TRUE(model.recipe().architecture.hidden.empty());
   Good({"fit", train_, "--steps", "12", "--config=" + config, "-o", model_, "--skip-links"});
   model = LoadModel(model_);
-  EXPECT_EQ(model.recipe.optimizer.steps, 12);
-  EXPECT_TRUE(model.recipe.architecture.skip_links);
+  EXPECT_EQ(model.recipe().optimizer.steps, 12);
+  EXPECT_TRUE(model.recipe().architecture.skip_links);
 
   const std::string two =
       folder_.Write("two.toml", "target = [\"y\", 'a']\ntrain = \"" + train_ + "\"\nsteps = 3\n");
   Good({"fit", "--config", two, "-o", model_});
-  EXPECT_EQ(LoadModel(model_).target_names, (std::vector<std::string>{"y", "a"}));
+  EXPECT_EQ(LoadModel(model_).schema().targets, (std::vector<std::string>{"y", "a"}));
   Good({"fit", "--config", two, "--target", "b", "-o", model_});
-  EXPECT_EQ(LoadModel(model_).target_names, std::vector<std::string>{"b"});
+  EXPECT_EQ(LoadModel(model_).schema().targets, std::vector<std::string>{"b"});
 }
 
 TEST_F(Config, TheSettingsOfAModelFitItAgain) {

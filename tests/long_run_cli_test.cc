@@ -11,7 +11,9 @@
 
 #include "fathom/base/random.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/train/checkpoint.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/program.h"
 #include "tests/support/test_folder.h"
 
@@ -70,9 +72,7 @@ class LongRun : public testing::Test {
 
   // What a model's file holds but for the time that its training took.
   std::string Bytes(const std::string& path) const {
-    Model model = LoadModel(path);
-    model.summary.seconds = 0;
-    SaveModel(model, folder_.Path("timeless"));
+    SaveModel(WithoutTime(LoadModel(path)), folder_.Path("timeless"));
     return TestFolder::Read(folder_.Path("timeless"));
   }
   static std::vector<Json> LogWithoutTime(const std::string& path) {
@@ -119,8 +119,8 @@ TEST_F(LongRun, InterruptedTrainingGoesOnToTheSameBits) {
     fs::remove(log_);
     EXPECT_EQ(Interrupt(fit, {signal}), 128 + signal) << Printed();
     EXPECT_NE(Printed().find("'fathom resume " + model_ + "' goes on"), std::string::npos);
-    EXPECT_EQ(LoadModel(model_).summary.reason, StopReason::kInterrupted);
-    EXPECT_EQ(LoadCheckpoint(checkpoint_).state.step, LoadModel(model_).summary.steps);
+    EXPECT_EQ(LoadModel(model_).summary().reason, StopReason::kInterrupted);
+    EXPECT_EQ(LoadCheckpoint(checkpoint_).state.step, LoadModel(model_).summary().steps);
     ExpectGood({"resume", signal == SIGINT ? model_ : checkpoint_, "--log", log_});
     EXPECT_TRUE(Bytes(model_) == whole);
     EXPECT_EQ(LogWithoutTime(log_), whole_log);
@@ -150,7 +150,7 @@ TEST_F(LongRun, ResumeWantsTheSameTable) {
   ExpectBad({"resume", model_, "--data", moved, "--log", moved}, "moved.csv");
   EXPECT_EQ(TestFolder::Read(moved), LongCsv(200, 1));
   ExpectGood({"resume", model_, "--data", moved, "--time-budget", "0.01s"});
-  EXPECT_EQ(LoadModel(model_).summary.reason, StopReason::kTimeBudget);
+  EXPECT_EQ(LoadModel(model_).summary().reason, StopReason::kTimeBudget);
 }
 
 TEST_F(LongRun, ATableFromStandardInputIsGivenAgain) {
@@ -161,7 +161,7 @@ TEST_F(LongRun, ATableFromStandardInputIsGivenAgain) {
   ::close(in);
   ExpectBad({"resume", model_, "--steps", "4"}, "--data");
   ExpectGood({"resume", model_, "--steps", "4", "--data", train_});
-  EXPECT_EQ(LoadModel(model_).summary.steps, 64);
+  EXPECT_EQ(LoadModel(model_).summary().steps, 64);
 }
 
 TEST_F(LongRun, AFinishedModelIsTrainedFurther) {
@@ -170,10 +170,10 @@ TEST_F(LongRun, AFinishedModelIsTrainedFurther) {
   ExpectBad({"resume", model_}, "--steps N");
   ExpectBad({"resume", model_, "--steps", "0"}, "--steps");
   ExpectBad({"resume", model_, "--steps", "4", "--time-budget", "soon"}, "--time-budget");
-  const double before = LoadModel(model_).summary.energy_per_row;
+  const double before = LoadModel(model_).summary().energy_per_row;
   ExpectGood({"resume", model_, "--steps", "100", "--log", log_});
-  EXPECT_EQ(LoadModel(model_).summary.steps, 160);
-  EXPECT_GT(LoadModel(model_).summary.energy_per_row, before);
+  EXPECT_EQ(LoadModel(model_).summary().steps, 160);
+  EXPECT_GT(LoadModel(model_).summary().energy_per_row, before);
   const std::vector<Json> lines = LogWithoutTime(log_);
   ASSERT_EQ(lines.size(), 41U);
   for (std::size_t e = 0; e < 40; ++e) EXPECT_EQ(lines[e]["step"], 4 * (e + 1));
@@ -198,7 +198,7 @@ TEST_F(LongRun, LogsThatCannotBeWritten) {
   // The training is worth more than its log, but the script is told.
   EXPECT_EQ(Run(FitArguments(model_, {"--log", "/dev/full"})), 2);
   EXPECT_NE(Printed().find("fathom: /dev/full: cannot write the log"), std::string::npos);
-  EXPECT_EQ(LoadModel(model_).summary.steps, 60);
+  EXPECT_EQ(LoadModel(model_).summary().steps, 60);
   ExpectBad({"resume", model_, "--steps", "4", "--log", folder_.Write("notes", "not a log\n")},
             "not the log of a training");
   EXPECT_EQ(TestFolder::Read(folder_.Path("notes")), "not a log\n");

@@ -6,6 +6,14 @@
 
 namespace fathom {
 
+bool Scaler::operator==(const Scaler& other) const {
+  const auto same = [](const auto& a, const auto& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
+  };
+  return same(mean, other.mean) && same(scale, other.scale) &&
+         same(missing_var, other.missing_var) && same(directions, other.directions);
+}
+
 Scaler FitScaler(const Matrix& values, const Vector& weights) {
   FATHOM_CHECK(weights.size() == 0 || weights.size() == values.rows());
   const Index columns = values.cols();

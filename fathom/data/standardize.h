@@ -24,6 +24,7 @@ struct Scaler {
   bool Varies(Index column) const { return missing_var[column] > 0; }
   // Of what StandardizeInputs gives.
   Index outputs() const { return directions.size() == 0 ? mean.size() : directions.cols(); }
+  bool operator==(const Scaler& other) const;
 };
 
 // Ignores NaN. `weights` [rows], or empty: how many rows each row counts as. A column without any

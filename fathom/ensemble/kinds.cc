@@ -7,7 +7,7 @@
 
 #include "fathom/fitted/describe.h"
 #include "fathom/train/observations.h"
-#include "fathom/train/one_network.h"
+#include "fathom/train/training.h"
 
 namespace fathom {
 
@@ -44,7 +44,7 @@ bool MakesStack(const Dataset& dataset, const Recipe& recipe) {
   return dataset.rows() >= kEnoughRows && !architecture.hidden.empty() &&
          architecture.propagation == Propagation::kMoments && !architecture.full_covariance &&
          recipe.inference == Inference::kAep &&
-         ChooseLikelihood(architecture.likelihood, dataset) == "gaussian";
+         MakeLikelihood(ChooseLikelihood(architecture.likelihood, dataset))->AddsGaussianNoise();
 }
 
 std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
@@ -85,8 +85,7 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
   return kinds;
 }
 
-std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const Model& first) {
-  const DeepGp& network = first.network;
+std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const DeepGp& network) {
   if (!network.likelihood->TakesScaledTargets()) return kinds;
   const double noise = ObservationVariance(network).maxCoeff();
   std::erase_if(kinds, [&](const Recipe& kind) {

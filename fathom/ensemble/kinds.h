@@ -5,7 +5,9 @@
 
 #include <vector>
 
-#include "fathom/fitted/model.h"
+#include "fathom/data/dataset.h"
+#include "fathom/model/deep_gp.h"
+#include "fathom/recipe/recipe.h"
 
 namespace fathom {
 
@@ -15,8 +17,8 @@ bool MakesStack(const Dataset& dataset, const Recipe& recipe);
 // The recipes of the kinds; the first is the given one.
 std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset);
 
-// Those of them that are worth their time once the network of the first is known.
-std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const Model& first);
+// Those of them that are worth their time once the network of the first kind is known.
+std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const DeepGp& first);
 
 }  // namespace fathom
 

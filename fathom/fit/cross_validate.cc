@@ -10,6 +10,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/threads.h"
+#include "fathom/fitted/predictor.h"
 
 namespace fathom {
 
@@ -124,8 +125,6 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     };
     Model trained = Fit(Subset(dataset, split.train), inner, {.callback = show});
     if (progress.stopped()) return;
-    if (trained.summary.reason == StopReason::kNumericalFailure)
-      throw NumericalError("training " + trained.summary.message);
     const ModelPredictor model(std::move(trained), inner.threads);
     const Dataset held_out = Subset(dataset, split.held_out);
     if (classes > 0) {

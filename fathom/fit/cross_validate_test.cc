@@ -6,6 +6,8 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "fathom/fitted/predictor.h"
+#include "tests/support/changed_model.h"
 
 namespace fathom {
 namespace {

@@ -2,13 +2,14 @@
 #ifndef FATHOM_FIT_FIT_H_
 #define FATHOM_FIT_FIT_H_
 
+#include "fathom/data/dataset.h"
 #include "fathom/train/checkpoint.h"
 #include "fathom/train/control.h"
 
 namespace fathom {
 
-// Fits a deep GP, or a stack of them, to a dataset. Throws Error for data or options that cannot be
-// used, NumericalError if no step could be computed.
+// Fits a deep GP, or an ensemble of them, to a dataset. Throws Error for data or options that cannot
+// be used, NumericalError if the training fails: what it returns is always a good model.
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control = {});
 
 // Goes on where the checkpoint was taken and ends with the bits of a training that was never
@@ -18,7 +19,7 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
 // The start of a further training of `steps` steps (0: as for a new one) from a model that
 // is already trained. It has a warm-up and a decay of its own and no time budget, and its batches
 // follow those of the first.
-Checkpoint StartAgain(Model model, Index steps);
+Checkpoint StartAgain(const Model& model, Index steps);
 
 }  // namespace fathom
 

@@ -12,7 +12,9 @@
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/inference/aep_energy.h"
+#include "tests/support/changed_model.h"
 
 namespace fathom {
 namespace {
@@ -71,10 +73,10 @@ TEST(Fit, LearnsASineBetterThanItsMean) {
     recipe.architecture.hidden = hidden;
     recipe.optimizer.learning_rate = 0.1;
     const Model model = Fit(train, recipe);
-    EXPECT_EQ(model.summary.reason, StopReason::kFinished);
-    EXPECT_EQ(model.summary.rows, 60);
-    EXPECT_EQ(model.summary.steps, 60);
-    EXPECT_TRUE(std::isfinite(model.summary.energy_per_row));
+    EXPECT_EQ(model.summary().reason, StopReason::kFinished);
+    EXPECT_EQ(model.summary().rows, 60);
+    EXPECT_EQ(model.summary().steps, 60);
+    EXPECT_TRUE(std::isfinite(model.summary().energy_per_row));
     const Prediction prediction = PredictWith(model, test.inputs);
     const double error = (prediction.Mean() - test.targets).squaredNorm();
     const double baseline = (test.targets.array() - train.targets.mean()).square().sum();
@@ -187,7 +189,7 @@ TEST(Fit, DuplicateRows) {
 TEST(Fit, MoreColumnsThanRows) {
   const Dataset data = Sine(6, 15);
   const Model model = Fit(data, SmallRecipe(15));
-  EXPECT_EQ(model.network.layers[0].gps[0].num_inducing(), 6);
+  EXPECT_EQ(LeadingNetwork(model).layers[0].gps[0].num_inducing(), 6);
   EXPECT_TRUE(PredictWith(model, data.inputs).Mean().allFinite());
 }
 
@@ -255,8 +257,8 @@ TEST(Fit, EveryKindOfModelTrains) {
     still.optimizer.learning_rate = 1e-9;
     const Model before = Fit(data, still);
     const Model after = Fit(data, recipes[i]);
-    EXPECT_GT(after.summary.energy_per_row, before.summary.energy_per_row) << "recipe " << i;
-    EXPECT_EQ(after.summary.recoveries, 0) << "recipe " << i;
+    EXPECT_GT(after.summary().energy_per_row, before.summary().energy_per_row) << "recipe " << i;
+    EXPECT_EQ(after.summary().recoveries, 0) << "recipe " << i;
   }
 }
 
@@ -299,15 +301,15 @@ TEST(Fit, LinearKernelFindsALine) {
   EXPECT_LT((prediction.Mean() - y_test).squaredNorm(), 0.02 * y_test.squaredNorm());
   EXPECT_GT(prediction.Variance().minCoeff(), 0);
   // The unit input that says nothing has lost its variance.
-  const Vector& variances = model.network.layers[0].gps[0].theta;
+  const Vector& variances = LeadingNetwork(model).layers[0].gps[0].theta;
   EXPECT_LT(variances[2], variances[0]);
 }
 
 TEST(Fit, InterruptedTrainingKeepsWhatWasReached) {
   const Dataset data = Sine(40, 2);
   const Model model = Fit(data, SmallRecipe(50), {.callback = StopAfter(5)});
-  EXPECT_EQ(model.summary.reason, StopReason::kInterrupted);
-  EXPECT_EQ(model.summary.steps, 5);
+  EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
+  EXPECT_EQ(model.summary().steps, 5);
   EXPECT_TRUE(PredictWith(model, data.inputs).Mean().allFinite());
 }
 
@@ -318,8 +320,8 @@ TEST(Fit, NoiseStaysAboveTheFloor) {
   recipe.optimizer.learning_rate = 1;
   recipe.noise_floor = 1e-2;
   const Model model = Fit(data, recipe);
-  EXPECT_GE(model.network.likelihood_parameters.minCoeff(), 1e-2);
-  EXPECT_GE(model.network.layers[0].noise_variance.minCoeff(), 1e-2);
+  EXPECT_GE(LeadingNetwork(model).likelihood_parameters.minCoeff(), 1e-2);
+  EXPECT_GE(LeadingNetwork(model).layers[0].noise_variance.minCoeff(), 1e-2);
 }
 
 TEST(Fit, EnergyOfALargeTableIsEstimatedWell) {
@@ -327,15 +329,15 @@ TEST(Fit, EnergyOfALargeTableIsEstimatedWell) {
   Recipe recipe = SmallRecipe(20);
   recipe.architecture.hidden = {};
   const Model model = Fit(data, recipe);
-  const Moments x = StandardizeInputs(model.input_scaler, data.inputs);
-  const Matrix y = StandardizeTargets(model.target_scaler, data.targets);
+  const Moments x = StandardizeInputs(model.leader().input_scaler, data.inputs);
+  const Matrix y = StandardizeTargets(model.leader().target_scaler, data.targets);
   const ThreadPool pool(1);
   std::vector<Index> all(data.rows());
   std::iota(all.begin(), all.end(), Index{0});
-  const AepEnergy energy(model.network, x, y, {.alpha = recipe.alpha}, pool);
-  const double exact = energy.Energy(model.network, all, nullptr).F / 12000;
-  EXPECT_NEAR(model.summary.energy_per_row, exact, 0.05);
-  EXPECT_NE(model.summary.energy_per_row, exact) << "a sample was expected to be used";
+  const AepEnergy energy(LeadingNetwork(model), x, y, {.alpha = recipe.alpha}, pool);
+  const double exact = energy.Energy(LeadingNetwork(model), all, nullptr).F / 12000;
+  EXPECT_NEAR(model.summary().energy_per_row, exact, 0.05);
+  EXPECT_NE(model.summary().energy_per_row, exact) << "a sample was expected to be used";
 }
 
 TEST(Describe, NamesColumnsThatNeverVary) {

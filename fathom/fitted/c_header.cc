@@ -6,6 +6,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/fitted/c_source.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/export.h"
 #include "fathom/inference/network.h"
@@ -49,11 +50,28 @@ std::string Family(const Kernel& kernel) {
   return name.substr(0, name.find(':'));
 }
 
+// Members that share a network.
+struct Group {
+  const DeepGp& network;
+  const Member& first;
+  std::vector<const Member*> members;
+};
+
+std::vector<Group> GroupsOf(const Model& model) {
+  std::vector<Group> groups;
+  for (const Member& member : model.members()) {
+    if (groups.empty() || groups.back().first.expert != member.expert)
+      groups.push_back({NetworkOf(member), member, {}});
+    groups.back().members.push_back(&member);
+  }
+  return groups;
+}
+
 // The one family of all functions.
-std::string FamilyOf(const std::vector<const Model*>& networks) {
-  std::string family = Family(*networks[0]->network.layers[0].gps[0].kernel);
-  for (const Model* model : networks) {
-    for (const GpLayer& layer : model->network.layers) {
+std::string FamilyOf(const std::vector<Group>& groups) {
+  std::string family = Family(*groups[0].network.layers[0].gps[0].kernel);
+  for (const Group& group : groups) {
+    for (const GpLayer& layer : group.network.layers) {
       for (const SparseGp& gp : layer.gps) {
         if (Family(*gp.kernel) != family)
           ThrowError("a C header needs one kernel for all functions, but this model has '", family,
@@ -87,9 +105,10 @@ Vector LowerTriangle(const Matrix& S) {
 class HeaderWriter {
  public:
   HeaderWriter(const Model& model, const std::string& name)
-      : model_(model),
-        networks_(NetworksOf(model)),
-        family_(FamilyOf(networks_)),
+      : inputs_(model.schema().FeatureNames()),
+        targets_(model.schema().targets),
+        groups_(GroupsOf(model)),
+        family_(FamilyOf(groups_)),
         prefix_(name + "_"),
         guard_(prefix_ + "H") {
     std::transform(guard_.begin(), guard_.end(), guard_.begin(),
@@ -101,8 +120,8 @@ class HeaderWriter {
     WriteSizes();
     Part(c_source::kTypes);
     std::string networks = "\nstatic const @network @networks[@NETWORKS] = {\n";
-    for (std::size_t n = 0; n < networks_.size(); ++n)
-      networks += "    {" + WriteNetwork(n) + (n + 1 < networks_.size() ? "},\n" : "}};\n");
+    for (std::size_t n = 0; n < groups_.size(); ++n)
+      networks += "    {" + WriteNetwork(n) + (n + 1 < groups_.size() ? "},\n" : "}};\n");
     Part(networks);
     Part(KernelSource(family_));
     Part(c_source::kPredict);
@@ -127,12 +146,12 @@ class HeaderWriter {
     text_ +=
         "   nothing and any number of threads may call it.\n\n   Inputs, in this order and in the "
         "units of the table:\n";
-    for (std::size_t c = 0; c < model_.input_names.size(); ++c)
-      text_ += "     x[" + std::to_string(c) + "]  " + ForComment(model_.input_names[c]) + "\n";
+    for (std::size_t c = 0; c < inputs_.size(); ++c)
+      text_ += "     x[" + std::to_string(c) + "]  " + ForComment(inputs_[c]) + "\n";
     text_ += "   NAN is a missing cell. Outputs:\n";
-    for (std::size_t d = 0; d < model_.target_names.size(); ++d)
+    for (std::size_t d = 0; d < targets_.size(); ++d)
       text_ += "     mean[" + std::to_string(d) + "], std[" + std::to_string(d) + "]  " +
-               ForComment(model_.target_names[d]) + "\n";
+               ForComment(targets_[d]) + "\n";
     Part(
         "\n   #include \"THIS_FILE.h\"\n\n"
         "   double x[@INPUTS] = {...}, mean[@OUTPUTS], std[@OUTPUTS];\n"
@@ -141,7 +160,7 @@ class HeaderWriter {
         "   The second argument may be the standard deviations of the inputs, where they are not "
         "known\n"
         "   exactly. Link with -lm.");
-    if (networks_.size() > 1 || model_.network.propagation == Propagation::kPoints) {
+    if (groups_.size() > 1 || groups_[0].network.propagation == Propagation::kPoints) {
       text_ +=
           "\n\n   The prediction is a mixture, whose mean and standard deviation these are: its "
           "quantiles are not those\n   of a Gaussian.";
@@ -153,25 +172,27 @@ class HeaderWriter {
 
   void WriteSizes() {
     Index points = 1;
-    auto inputs = static_cast<Index>(model_.input_names.size());
+    auto inputs = static_cast<Index>(inputs_.size());
     Index outputs = 1;
-    for (const Model* model : networks_) {
-      for (const GpLayer& layer : model->network.layers) {
+    Index shares = 1;
+    for (const Group& group : groups_) {
+      shares = std::max(shares, static_cast<Index>(group.members.size()));
+      for (const GpLayer& layer : group.network.layers) {
         inputs = std::max({inputs, layer.inputs(), layer.outputs()});
         outputs = std::max(outputs, layer.outputs());
         for (const SparseGp& gp : layer.gps) points = std::max(points, gp.num_inducing());
       }
     }
     Line("enum {");
-    Line("  @INPUTS = ", model_.input_names.size(), ",");
-    Line("  @OUTPUTS = ", model_.target_names.size(), ",");
-    Line("  @NETWORKS = ", networks_.size(), ",");
+    Line("  @INPUTS = ", inputs_.size(), ",");
+    Line("  @OUTPUTS = ", targets_.size(), ",");
+    Line("  @NETWORKS = ", groups_.size(), ",");
+    Line("  @MOST_SHARES = ", shares, ",");
     Line("  @MOST_POINTS = ", points, ",");
     Line("  @MOST_INPUTS = ", inputs, ",");
     Line("  @MOST_OUTPUTS = ", outputs);
     Line("};");
     Line("#define @MOMENTS @moments_", CIdentifier(family_));
-    Line("#define @WIDE_NOISE ", kWideNoise, " /* times the variance of the noise */");
   }
 
   // The numbers row by row.
@@ -188,15 +209,16 @@ class HeaderWriter {
 
   // Writes the tables of a network; what stands in its @network.
   std::string WriteNetwork(std::size_t n) {
-    const Model& model = *networks_[n];
-    const DeepGp& network = model.network;
+    const Group& group = groups_[n];
+    const Member& first = group.first;
+    const DeepGp& network = group.network;
     const std::string own = std::to_string(n);
     const ThreadPool pool(1);
     Network posterior;
     posterior.Prepare(network, Cavity::Posterior(), {.backward = false}, pool);
-    WriteColumns("inputs" + own, model.input_scaler);
-    WriteColumns("outputs" + own, model.target_scaler);
-    const Matrix& directions = model.input_scaler.directions;
+    WriteColumns("inputs" + own, first.input_scaler);
+    WriteColumns("outputs" + own, first.target_scaler);
+    const Matrix& directions = first.input_scaler.directions;
     if (directions.size() > 0) Table("directions" + own, directions);
     const bool paths = network.propagation == Propagation::kPoints && network.num_layers() > 1;
     if (paths) {
@@ -210,18 +232,27 @@ class HeaderWriter {
                 (l + 1 < network.num_layers() ? "},\n" : "}};\n");
     Part(layers);
 
-    std::string shares;
-    AppendNumber(model.share, &shares);
-    shares += ", ";
-    AppendNumber(model.wide_share, &shares);
     std::ostringstream entry;
-    entry << shares << ", " << network.input_dim() << ", " << network.num_layers() << ", "
-          << (paths ? network.num_paths() : 0) << ", " << (paths ? network.num_hidden_units() : 0)
-          << ", @inputs" << own << ", @outputs" << own << ", "
-          << (directions.size() > 0 ? "@directions" + own : "NULL") << ", "
+    entry << group.members.size() << ", " << Shares(group) << ", " << network.input_dim() << ", "
+          << network.num_layers() << ", " << (paths ? network.num_paths() : 0) << ", "
+          << (paths ? network.num_hidden_units() : 0) << ", @inputs" << own << ", @outputs" << own
+          << ", " << (directions.size() > 0 ? "@directions" + own : "NULL") << ", "
           << (paths ? "@points" + own + ", @weights" + own : "NULL, NULL") << ", @noise" << own
           << ", @layers" << own;
     return entry.str();
+  }
+
+  // "{{0.7, 1}, {0.01, 25}}": the weights of the members and how they multiply the noise.
+  static std::string Shares(const Group& group) {
+    std::string text = "{";
+    for (const Member* member : group.members) {
+      text += member == &group.first ? "{" : ", {";
+      AppendNumber(member->weight, &text);
+      text += ", ";
+      AppendNumber(member->noise_scale, &text);
+      text += "}";
+    }
+    return text + "}";
   }
 
   void WriteColumns(const std::string& name, const Scaler& scaler) {
@@ -288,8 +319,8 @@ class HeaderWriter {
     return entry.str();
   }
 
-  const Model& model_;
-  const std::vector<const Model*> networks_;
+  const std::vector<std::string> inputs_, targets_;
+  const std::vector<Group> groups_;
   std::string family_, prefix_, guard_, text_;
 };
 
@@ -305,9 +336,9 @@ std::string CIdentifier(const std::string& text) {
 std::string ExportCHeader(const Model& model, const std::string& name) {
   if (name.empty() || CIdentifier(name) != name)
     ThrowError("the name of the C functions must be a C identifier, not ", Quoted(name));
-  for (const Model* one : NetworksOf(model)) {
-    const DeepGp& network = one->network;
-    if (network.likelihood->Name() != "gaussian") {
+  for (const Member& member : model.members()) {
+    const DeepGp& network = NetworkOf(member);
+    if (!network.likelihood->AddsGaussianNoise()) {
       ThrowError("a C header can be written for a regression; this model's likelihood is ",
                  Quoted(network.likelihood->Name()));
     }
@@ -318,8 +349,8 @@ std::string ExportCHeader(const Model& model, const std::string& name) {
     }
     if (network.propagation == Propagation::kSamples) {
       ThrowError(
-          "a C header draws no random numbers, and this model predicts by sampled paths; fit "
-          "without --propagation samples, --stack always and --quality best");
+          "a C header draws no random numbers, and this model predicts by sampled paths; fit one "
+          "whose recipe has the propagation 'moments' and not the stack 'always'");
     }
   }
   return HeaderWriter(model, name).Write();

@@ -22,9 +22,14 @@ typedef struct @column {
 
 /* The columns, standardised, enter the first layer along `directions` [INPUTS, raw], or as they are where that is null.
    Networks with paths let every path through the hidden layers at a point of its own, [paths, units] standard deviations
-   from the mean. The network counts `share` in the mixture, and `wide_share` under more noise. */
+   from the mean. The network counts once for each of its `shares` in the mixture, each with its own noise. */
+typedef struct @share {
+  double weight, noise_scale; /* which multiplies the variance of the noise */
+} @share;
+
 typedef struct @network {
-  double share, wide_share;
+  int share_count;
+  @share shares[@MOST_SHARES];
   int raw, layer_count, paths, units;
   const @column *inputs, *outputs;
   const double *directions, *points, *weights, *noise;
@@ -296,7 +301,7 @@ static inline void @add(double before, double weight, double m, double v, double
 static inline void @mix(const double *x, const double *x_std, int observed, double *mean, double *std) {
   double raw_m[@MOST_INPUTS], raw_v[@MOST_INPUTS], first_m[@MOST_INPUTS], first_v[@MOST_INPUTS];
   double m[@MOST_INPUTS], v[@MOST_INPUTS], mixed_m[@OUTPUTS], mixed_v[@OUTPUTS], sum = 0;
-  int n, l, d, p;
+  int n, l, d, p, s;
   for (d = 0; d < @OUTPUTS; ++d) mixed_m[d] = mixed_v[d] = 0;
   for (n = 0; n < @NETWORKS; ++n) {
     const @network *network = &@networks[n];
@@ -324,12 +329,16 @@ static inline void @mix(const double *x, const double *x_std, int observed, doub
       }
       for (d = 0; d < @OUTPUTS; ++d) {
         const double scale = network->outputs[d].scale, unit = scale * scale;
-        const double noise = observed ? network->noise[d] : 0, own = network->share * weight;
-        const double wide = network->wide_share * weight, at = network->outputs[d].mean + scale * m[d];
-        if (own > 0) @add(sum, own, at, unit * (v[d] + noise), &mixed_m[d], &mixed_v[d]);
-        if (wide > 0) @add(sum + own, wide, at, unit * (v[d] + @WIDE_NOISE * noise), &mixed_m[d], &mixed_v[d]);
+        const double noise = observed ? network->noise[d] : 0, at = network->outputs[d].mean + scale * m[d];
+        double before = sum;
+        for (s = 0; s < network->share_count; ++s) {
+          const double own = network->shares[s].weight * weight;
+          const double var = unit * (v[d] + network->shares[s].noise_scale * noise);
+          @add(before, own, at, var, &mixed_m[d], &mixed_v[d]);
+          before += own;
+        }
       }
-      sum += (network->share + network->wide_share) * weight;
+      for (s = 0; s < network->share_count; ++s) sum += network->shares[s].weight * weight;
     }
   }
   for (d = 0; d < @OUTPUTS; ++d) { /* only now: they may be the arrays of x and x_std */

@@ -1,9 +1,11 @@
 #include "fathom/fitted/describe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "fathom/base/error.h"
+#include "fathom/fitted/deep_gp_expert.h"
 
 namespace fathom {
 
@@ -50,8 +52,8 @@ std::vector<std::string> ConstantColumns(const Model& model) {
       if (!scaler.Varies(static_cast<Index>(c))) constant.push_back(names[c]);
     }
   };
-  add(model.input_names, model.input_scaler);
-  add(model.target_names, model.target_scaler);
+  add(model.schema().FeatureNames(), model.leader().input_scaler);
+  add(model.schema().targets, model.leader().target_scaler);
   return constant;
 }
 
@@ -62,9 +64,13 @@ Vector ObservationVariance(const DeepGp& network) {
   return observed.var.row(0);
 }
 
-Vector NoiseStd(const Model& model) {
-  if (!model.network.likelihood->TakesScaledTargets()) return {};
-  return ObservationVariance(model.network).cwiseSqrt().cwiseProduct(model.target_scaler.scale);
+Vector NoiseStd(const DeepGp& network, const Scaler& target_scaler) {
+  if (!network.likelihood->TakesScaledTargets()) return {};
+  return ObservationVariance(network).cwiseSqrt().cwiseProduct(target_scaler.scale);
+}
+
+Vector NoiseStd(const Member& member) {
+  return std::sqrt(member.noise_scale) * NoiseStd(NetworkOf(member), member.target_scaler);
 }
 
 namespace {
@@ -101,12 +107,13 @@ void TurnBack(const Scaler& scaler, Matrix* squared) {
 }
 
 // [outputs, columns]: mean squared slopes of the prediction, by differences at the pseudo-inputs.
-Matrix MeasuredSquaredSlopes(const Model& model) {
+Matrix MeasuredSquaredSlopes(const Member& member) {
   constexpr double kStep = 0.05;
   const ThreadPool pool(1);
-  const NetworkPredictor predictor(model.network, pool);
-  const Matrix& Z = model.network.layers[0].gps[0].Z;
-  const Index outputs = model.network.outputs();
+  const DeepGp& network = NetworkOf(member);
+  const NetworkPredictor predictor(network, pool);
+  const Matrix& Z = network.layers[0].gps[0].Z;
+  const Index outputs = network.outputs();
   // Both sides are rows of the same numbers, so that samples are drawn alike.
   const auto predict = [&](Index r, double step) {
     Matrix x = Z;
@@ -120,7 +127,7 @@ Matrix MeasuredSquaredSlopes(const Model& model) {
     for (Index d = 0; d < outputs; ++d)
       slopes.col(r).segment(d * Z.rows(), Z.rows()) = slope.col(d);
   }
-  const Matrix& directions = model.input_scaler.directions;
+  const Matrix& directions = member.input_scaler.directions;
   if (directions.size() > 0) slopes = Matrix(slopes * directions.transpose());
   Matrix squared(outputs, slopes.cols());
   for (Index d = 0; d < outputs; ++d)
@@ -129,11 +136,12 @@ Matrix MeasuredSquaredSlopes(const Model& model) {
 }
 
 // [outputs, columns] of one network.
-Matrix SquaredSlopes(const Model& model) {
+Matrix SquaredSlopes(const Member& member) {
   constexpr Index kMostMeasured = 1000;
-  if (model.network.input_dim() <= kMostMeasured) return MeasuredSquaredSlopes(model);
-  Matrix squared = ExpectedSquaredSlopes(model.network);
-  TurnBack(model.input_scaler, &squared);
+  const DeepGp& network = NetworkOf(member);
+  if (network.input_dim() <= kMostMeasured) return MeasuredSquaredSlopes(member);
+  Matrix squared = ExpectedSquaredSlopes(network);
+  TurnBack(member.input_scaler, &squared);
   return squared;
 }
 
@@ -152,23 +160,30 @@ Matrix Lengthscales(const GpLayer& layer) {
 }
 
 Relevance FindRelevance(const Model& model) {
-  Matrix squared = Matrix::Zero(model.network.outputs(), model.input_scaler.mean.size());
-  for (const Model* network : NetworksOf(model))
-    squared += (network->share + network->wide_share) * SquaredSlopes(*network);
-  Matrix bends = Lengthscales(model.network.layers[0]).cwiseInverse().cwiseAbs2();
-  TurnBack(model.input_scaler, &bends);
+  const Member& leader = model.leader();
+  const Scaler& scaler = leader.input_scaler;
+  const std::vector<Member>& members = model.members();
+  Matrix squared = Matrix::Zero(leader.expert->num_outputs(), scaler.mean.size());
+  for (std::size_t k = 0; k < members.size();) {
+    const Member& member = members[k];
+    double weight = 0;  // of all members with this expert
+    for (; k < members.size() && members[k].expert == member.expert; ++k)
+      weight += members[k].weight;
+    squared += weight * SquaredSlopes(member);
+  }
+  Matrix bends = Lengthscales(NetworkOf(leader).layers[0]).cwiseInverse().cwiseAbs2();
+  TurnBack(scaler, &bends);
   // A target may have several functions: one for each class, or one for its noise behind all means.
-  const auto targets = static_cast<Index>(model.target_names.size());
+  const auto targets = static_cast<Index>(model.schema().targets.size());
   for (Index d = targets; d < squared.rows(); ++d) squared.row(d % targets) += squared.row(d);
   squared.conservativeResize(targets, Eigen::NoChange);
   Relevance relevance;
   relevance.lengthscale =
-      bends.colwise().maxCoeff().cwiseSqrt().cwiseInverse().transpose().cwiseProduct(
-          model.input_scaler.scale);
+      bends.colwise().maxCoeff().cwiseSqrt().cwiseInverse().transpose().cwiseProduct(scaler.scale);
   relevance.share = squared.cwiseSqrt();
   // A column that never varied cannot have taught the model anything.
   for (Index c = 0; c < squared.cols(); ++c) {
-    if (!model.input_scaler.Varies(c)) relevance.share.col(c).setZero();
+    if (!scaler.Varies(c)) relevance.share.col(c).setZero();
   }
   for (Index t = 0; t < squared.rows(); ++t) {
     const double largest = relevance.share.row(t).maxCoeff();

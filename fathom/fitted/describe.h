@@ -24,7 +24,8 @@ Vector ObservationVariance(const DeepGp& network);
 
 // [targets]: standard deviation of the observation noise, in the units of the file; empty where the
 // noise depends on the function, as it does for counts and classes.
-Vector NoiseStd(const Model& model);
+Vector NoiseStd(const Member& member);
+Vector NoiseStd(const DeepGp& network, const Scaler& target_scaler);
 
 // [functions, inputs] of a layer: the distance over which each function changes, the root of its
 // prior variance over that of its slope. For se_ard these are the lengthscales; 0 where functions

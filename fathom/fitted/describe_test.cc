@@ -6,6 +6,7 @@
 
 #include "fathom/base/random.h"
 #include "fathom/fit/fit.h"
+#include "tests/support/changed_model.h"
 
 namespace fathom {
 namespace {
@@ -66,12 +67,16 @@ TEST(StackRelevance, CountsNetworksByTheirShares) {
                       std::sqrt((x.col(column).array() - x.col(column).mean()).square().mean());
     return Fit(dataset, recipe);
   };
-  Model stack = fit(0);
-  EXPECT_LT(FindRelevance(stack).share(0, 1), 0.1);
-  stack.companions.push_back(fit(1));
-  stack.share = 0.8;
-  stack.companions[0].share = 0.15;
-  stack.companions[0].wide_share = 0.05;
+  const Model first = fit(0);
+  EXPECT_LT(FindRelevance(first).share(0, 1), 0.1);
+  const Model stack = Changed(first, [other = fit(1)](ModelParts* parts) {
+    parts->members.push_back(other.leader());
+    parts->members.push_back(other.leader());
+    parts->members[0].weight = 0.8;
+    parts->members[1].weight = 0.15;
+    parts->members[2].weight = 0.05;
+    parts->members[2].noise_scale = 25;
+  });
   EXPECT_NEAR(FindRelevance(stack).share(0, 1), std::sqrt(0.2 / 0.8), 0.05);
 }
 
@@ -100,14 +105,19 @@ TEST(Lengthscales, AreInTheUnitsOfTheColumns) {
   recipe.architecture.hidden = {};
   recipe.architecture.inducing = {5};
   recipe.optimizer.steps = 1;
-  Model model = Fit(Plane(), recipe);
-  model.network.layers[0].gps[0].theta << 4, 0.5, 2, 1;
-  model.input_scaler.scale << 10, 3, 1;
+  Model model = WithNetwork(Fit(Plane(), recipe), [](DeepGp* network) {
+    network->layers[0].gps[0].theta << 4, 0.5, 2, 1;
+  });
+  model =
+      Changed(model, [](ModelParts* parts) { parts->members[0].input_scaler.scale << 10, 3, 1; });
   Relevance relevance = FindRelevance(model);
   EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 5);
   EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);
-  model.input_scaler.directions = Matrix::Identity(3, 3);
-  model.input_scaler.directions(0, 1) = 2;
+  model = Changed(model, [](ModelParts* parts) {
+    Matrix& directions = parts->members[0].input_scaler.directions;
+    directions = Matrix::Identity(3, 3);
+    directions(0, 1) = 2;
+  });
   relevance = FindRelevance(model);
   EXPECT_DOUBLE_EQ(relevance.lengthscale[0], 10 / std::sqrt(1 / 0.25 + 4 / 4.0));
   EXPECT_DOUBLE_EQ(relevance.lengthscale[1], 6);

@@ -10,7 +10,7 @@ namespace fathom {
 
 // Everything that the model file holds as one JSON object: its description, and under "arrays"
 // every array by its name as nested lists. Numbers read back as the same bits; those that JSON
-// cannot write are texts ("NaN", "Infinity", "-Infinity").
+// cannot write are strings ("NaN", "Infinity", "-Infinity").
 std::string ExportJson(const Model& model);
 
 // A C99 header that predicts mean and standard deviation as ModelPredictor does, of one network or

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fathom/fitted/export.h"
-#include "fathom/fitted/model_tensors.h"
+#include "fathom/fitted/model_file.h"
 #include "fathom/recipe/json_value.h"
 
 namespace fathom {
@@ -27,9 +27,9 @@ std::string ExportJson(const Model& model) {
                {"model", Json::parse(content.metadata.at("model"))},
                {"companions", Json::array()},
                {"arrays", Json::object()}};
-  for (std::size_t k = 0; k < model.companions.size(); ++k)
-    json["companions"].push_back(
-        Json::parse(content.metadata.at("companions." + std::to_string(k) + ".model")));
+  // Formats 1 to 4 had one expert in the model and called the others its companions.
+  const Json& experts = json["model"]["experts"];
+  for (std::size_t k = 1; k < experts.size(); ++k) json["companions"].push_back(experts[k]);
   for (const auto& [name, tensor] : content.tensors) {
     const double* next = tensor.values.data();
     json["arrays"][name] = Nested(tensor.shape, 0, &next);

@@ -1,87 +1,106 @@
 #include "fathom/fitted/model.h"
 
+#include <algorithm>
+#include <cmath>
+#include <set>
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "fathom/fitted/expert.h"
 
 namespace fathom {
 
 namespace {
 
-// The functions of the targets alone; those of their noise have no units.
-void KeepTargets(Index targets, Prediction* f) {
-  for (Moments& component : f->components) {
-    component.mean.conservativeResize(Eigen::NoChange, targets);
-    component.var.conservativeResize(Eigen::NoChange, targets);
+void CheckSchema(const Schema& schema) {
+  std::set<std::string> seen;
+  for (const auto& names : {schema.FeatureNames(), schema.targets}) {
+    for (const std::string& name : names) {
+      if (!seen.insert(name).second) ThrowError("column ", Quoted(name), " is named twice");
+    }
   }
+  const std::vector<std::string>& classes = schema.classes;
+  if (std::set(classes.begin(), classes.end()).size() != classes.size())
+    ThrowError("a class is named twice");
 }
 
-// What a network predicts, in the units that it was trained in, under more noise.
-Prediction Widened(const DeepGp& network, Prediction y) {
-  for (Moments& component : y.components)
-    component.var.rowwise() += (kWideNoise - 1) * network.likelihood_parameters.transpose();
-  return y;
+void CheckScaler(const Scaler& scaler, const char* name) {
+  const bool finite = scaler.mean.allFinite() && scaler.scale.allFinite() &&
+                      scaler.missing_var.allFinite() && scaler.directions.allFinite();
+  if (!finite || (scaler.scale.array() <= 0).any() || (scaler.missing_var.array() < 0).any())
+    ThrowError("the scaler of the ", name, " holds a number that is not finite or out of range;",
+               " make the file anew");
+}
+
+void RequireSize(Index size, Index needed, const char* what) {
+  if (size != needed) ThrowError("there are ", size, " ", what, " where ", needed, " are needed");
+}
+
+void CheckMember(const Member& member, const Schema& schema) {
+  FATHOM_CHECK(member.expert != nullptr);
+  const Expert& expert = *member.expert;
+  const Likelihood& likelihood = expert.likelihood();
+  expert.Check();
+  CheckScaler(member.input_scaler, "inputs");
+  CheckScaler(member.target_scaler, "targets");
+  const Index targets = likelihood.NumTargets(expert.num_outputs());
+  RequireSize(member.input_scaler.outputs(), expert.num_inputs(), "inputs of the first layer");
+  RequireSize(static_cast<Index>(schema.targets.size()), targets, "target columns");
+  RequireSize(static_cast<Index>(schema.classes.size()),
+              likelihood.NumClasses(expert.num_outputs()), "classes");
+  RequireSize(member.input_scaler.mean.size(), schema.width(), "scaled inputs");
+  RequireSize(member.target_scaler.mean.size(), targets, "scaled targets");
+  if (!(member.weight > 0 && member.weight <= 1))
+    ThrowError("the weight of a member is ", member.weight, ", not above 0 and at most 1");
+  if (!(member.noise_scale > 0 && std::isfinite(member.noise_scale)))
+    ThrowError("the noise scale of a member is ", member.noise_scale, ", not positive");
+  if (member.noise_scale != 1 && expert.NoiseVariance().size() == 0)
+    ThrowError("a member multiplies its noise, but the likelihood ", Quoted(likelihood.Name()),
+               " adds no Gaussian noise");
+}
+
+const Member& FirstWith(const std::shared_ptr<const Expert>& expert,
+                        const std::vector<Member>& members) {
+  return *std::find_if(members.begin(), members.end(),
+                       [&](const Member& member) { return member.expert == expert; });
+}
+
+void CheckParts(const ModelParts& parts) {
+  CheckSchema(parts.schema);
+  if (parts.members.empty()) ThrowError("the model has no members");
+  double sum = 0;
+  for (const Member& member : parts.members) {
+    CheckMember(member, parts.schema);
+    sum += member.weight;
+    const Member& other = FirstWith(member.expert, parts.members);
+    if (!(member.input_scaler == other.input_scaler) ||
+        !(member.target_scaler == other.target_scaler))
+      ThrowError("two members share an expert but not its scalers");
+  }
+  constexpr double kRounding = 1e-6;
+  if (std::abs(sum - 1) > kRounding)
+    ThrowError("the weights of its members sum to ", sum, ", not to 1");
 }
 
 }  // namespace
 
-std::vector<const Model*> NetworksOf(const Model& model) {
-  std::vector<const Model*> networks = {&model};
-  for (const Model& companion : model.companions) networks.push_back(&companion);
-  return networks;
+Model::Model(ModelParts parts) {
+  CheckParts(parts);
+  parts_ = std::make_shared<const ModelParts>(std::move(parts));
 }
 
-ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
-    : model_(std::move(model)), pool_(threads) {
-  double sum = 0;  // of a stack in training, each share is still 1
-  for (const Model* one : NetworksOf(model_)) sum += one->share + one->wide_share;
+void NormalizeWeights(std::vector<Member>* members) {
+  double sum = 0;
+  for (auto member = members->begin(); member != members->end();) {
+    double together = 0;  // of members that share an expert
+    const Expert* expert = member->expert.get();
+    for (; member != members->end() && member->expert.get() == expert; ++member)
+      together += member->weight;
+    sum += together;
+  }
   FATHOM_CHECK(sum > 0);
-  for (const Model* one : NetworksOf(model_)) {
-    FATHOM_CHECK(one->wide_share == 0 || one->network.likelihood->Name() == "gaussian");
-    members_.push_back({*one, one->share / sum, one->wide_share / sum,
-                        std::make_unique<NetworkPredictor>(one->network, pool_, precision)});
-  }
-}
-
-Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
-  Prediction mixture;
-  std::vector<double> weights;
-  const auto add = [&](const Model& model, Prediction part, double share) {
-    if (share == 0) return;
-    if (model.network.likelihood->TakesScaledTargets()) {
-      if (options.latent) KeepTargets(model.target_scaler.mean.size(), &part);
-      part = Unscale(model.target_scaler, std::move(part));
-    }
-    mixture.observations.insert(mixture.observations.end(), part.observations.begin(),
-                                part.observations.end());
-    for (std::size_t s = 0; s < part.components.size(); ++s) {
-      mixture.components.push_back(std::move(part.components[s]));
-      weights.push_back(share * part.weights[static_cast<Index>(s)]);
-    }
-  };
-  for (const auto& [model, share, wide_share, predictor] : members_) {
-    Prediction part = predictor->Predict(StandardizeInputs(model.input_scaler, inputs), options);
-    if (options.latent) {  // where noise is no matter
-      add(model, std::move(part), share + wide_share);
-      continue;
-    }
-    Prediction wide = wide_share > 0 ? Widened(model.network, part) : Prediction();
-    add(model, std::move(part), share);
-    add(model, std::move(wide), wide_share);
-  }
-  mixture.weights = Eigen::Map<const Vector>(weights.data(), static_cast<Index>(weights.size()));
-  return mixture;
-}
-
-Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,
-                                          const PredictOptions& options) const {
-  Matrix mixture;
-  for (const auto& [model, share, wide_share, predictor] : members_) {
-    const Moments x = StandardizeInputs(model.input_scaler, inputs);
-    const Matrix part = share * predictor->ClassProbabilities(x, options);
-    mixture = mixture.size() == 0 ? part : Matrix(mixture + part);
-  }
-  return mixture;
+  for (Member& member : *members) member.weight /= sum;
 }
 
 }  // namespace fathom

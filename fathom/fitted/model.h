@@ -1,5 +1,5 @@
-// A trained model as a user has it: the deep GP with everything needed to predict in the units of
-// the file.
+// A trained model as a user has it: a schema, which says what the columns of a table are, and
+// members, whose predictions are mixed.
 #ifndef FATHOM_FITTED_MODEL_H_
 #define FATHOM_FITTED_MODEL_H_
 
@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "fathom/data/dataset.h"
+#include "fathom/data/schema.h"
 #include "fathom/data/standardize.h"
-#include "fathom/inference/predict.h"
 #include "fathom/recipe/recipe.h"
 
 namespace fathom {
+
+class Expert;
 
 struct TrainingSummary {
   Index rows = 0;
@@ -27,7 +28,7 @@ struct TrainingSummary {
   double largest_jitter = 0;
 };
 
-// By what the table of a training is found and recognised again.
+// Tells how the table of a training is found and recognised again.
 struct TrainingData {
   std::string fingerprint;  // of the Dataset
   std::string origin;       // where it came from, in the words of the program that read it
@@ -35,59 +36,51 @@ struct TrainingData {
   std::map<std::string, std::vector<std::string>> settings;
 };
 
-// Targets of classes, and others that cannot be scaled, have a target_scaler that changes nothing.
-struct Model {
-  DeepGp network;
+// One part of the mixture. Members may share an expert: then they differ in their noise.
+struct Member {
+  std::shared_ptr<const Expert> expert;
+  // Targets that cannot be scaled, such as classes, have a target_scaler that changes nothing.
   Scaler input_scaler, target_scaler;
-  Schema schema;  // how a table becomes the columns of the model
-  std::vector<std::string> input_names, target_names;
-  Recipe recipe;
+  double weight = 1;       // its part of the mixture; the weights of a model sum to 1
+  double noise_scale = 1;  // multiplies the variance of the expert's Gaussian noise
+  Recipe recipe;           // by which the expert was trained
   TrainingSummary summary;
-  TrainingData data;
-  // A stack predicts with the mixture of this network and its companions, which have none of their
-  // own. With Gaussian noise, a network may stand in it a second time, under kWideNoise times the
-  // variance of the noise: for rows that no network foresees. All shares sum to 1.
-  double share = 1, wide_share = 0;
-  std::vector<Model> companions;
 };
 
-// The model itself and its companions.
-std::vector<const Model*> NetworksOf(const Model& model);
+struct ModelParts {
+  Schema schema;
+  std::vector<Member> members;  // members that share an expert stand side by side
+  Recipe recipe;                // what the fit was asked for
+  TrainingSummary summary;      // of all trainings together
+  TrainingData data;
+};
 
-// A Gaussian gives a row that is 17 standard deviations off a log density of -145; one of five
-// times the width with a share of a thousandth leaves it -15.
-constexpr double kWideNoise = 25;
-
-// A model made ready to predict: conditioning costs O(M^3) once. Rows are in the units of the file,
-// missing cells allowed.
-class ModelPredictor {
+// A model is whole and does not change. Copies share their members, so they are cheap.
+class Model {
  public:
-  explicit ModelPredictor(Model model, int threads = 0, Precision precision = Precision::kDouble);
+  // Throws Error with the reason unless the parts fit together.
+  explicit Model(ModelParts parts);
 
-  const Model& model() const { return model_; }
-  // Columns as in model().input_names. Of y in the units of the file (of f with options.latent); of
-  // classes, for which there are no units, as Likelihood::Observe says.
-  Prediction Predict(const Moments& inputs, const PredictOptions& options = {}) const;
-  // P(y = class) [N, classes] in the order of model().schema.classes. Throws Error where the model
-  // predicts numbers.
-  Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
+  const Schema& schema() const { return parts_->schema; }
+  const std::vector<Member>& members() const { return parts_->members; }
+  // The member that the mixture relies on most, for where one must stand for all.
+  const Member& leader() const { return parts_->members.front(); }
+  const Recipe& recipe() const { return parts_->recipe; }
+  const TrainingSummary& summary() const { return parts_->summary; }
+  const TrainingData& data() const { return parts_->data; }
+  const ModelParts& parts() const { return *parts_; }
 
  private:
-  // Of a network in the mixture, which may not be brought to the sum 1 yet.
-  struct Member {
-    const Model& model;
-    double share, wide_share;
-    std::unique_ptr<NetworkPredictor> predictor;
-  };
-
-  Model model_;
-  ThreadPool pool_;
-  std::vector<Member> members_;
+  std::shared_ptr<const ModelParts> parts_;
 };
 
-// safetensors with the description of the model in its metadata. Save is all or nothing;
-// Load(Save(m)) predicts the same bits. Load throws Error with file and reason for anything that is
-// not a whole, consistent model of a known version.
+// Brings the weights to the sum 1.
+void NormalizeWeights(std::vector<Member>* members);
+
+// A model file is a safetensors file with the description of the model in its metadata; see
+// docs/reference/model_file.md. SaveModel is all or nothing. LoadModel(SaveModel(m)) predicts the
+// same bits. LoadModel throws Error with file and reason for anything that is not a whole,
+// consistent model of a known format.
 void SaveModel(const Model& model, const std::string& path);
 Model LoadModel(const std::string& path);
 

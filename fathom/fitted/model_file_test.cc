@@ -6,7 +6,9 @@
 
 #include "fathom/base/random.h"
 #include "fathom/fit/fit.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/io/safetensors.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -65,8 +67,7 @@ void ExpectRoundTrip(const Model& model) {
   ExpectSameBits(before.Predict(inputs), after.Predict(inputs));
   const PredictOptions sampled{.samples = 7, .seed = 3};
   ExpectSameBits(before.Predict(inputs, sampled), after.Predict(inputs, sampled));
-  EXPECT_EQ(loaded.input_names, model.input_names);
-  EXPECT_EQ(loaded.target_names, model.target_names);
+  EXPECT_EQ(loaded.schema(), model.schema());
 
   // Equal files: every field of recipe and summary came back.
   SaveModel(loaded, folder.Path("again.fathom"));
@@ -79,7 +80,7 @@ TEST(ModelFile, DirectionsOfTheInputsComeBack) {
   Recipe recipe = SmallRecipe();
   recipe.whitening = Whitening::kAlways;
   const Model model = Fit(SmallDataset(), recipe);
-  ASSERT_EQ(model.input_scaler.directions.rows(), 3);
+  ASSERT_EQ(model.leader().input_scaler.directions.rows(), 3);
   ExpectRoundTrip(model);
 }
 
@@ -123,8 +124,7 @@ TEST(ModelFile, CategoriesComeBack) {
   const Dataset dataset = MakeDataset(table, {"y"});
   SaveModel(Fit(dataset, SmallRecipe()), folder.Path("m"));
   const Model loaded = LoadModel(folder.Path("m"));
-  EXPECT_EQ(loaded.schema, dataset.schema);
-  EXPECT_EQ(loaded.input_names, dataset.input_names);
+  EXPECT_EQ(loaded.schema(), dataset.schema);
 }
 
 TEST(ModelFile, SharedArraysAreWrittenOnce) {
@@ -133,34 +133,68 @@ TEST(ModelFile, SharedArraysAreWrittenOnce) {
   recipe.architecture.shared = true;
   SaveModel(Fit(SmallDataset(), recipe), folder.Path("m"));
   const SafeTensors content = ReadSafeTensors(folder.Path("m"));
-  EXPECT_TRUE(content.tensors.contains("layers.0.gps.0.Z"));
-  EXPECT_FALSE(content.tensors.contains("layers.0.gps.1.Z"));
+  EXPECT_TRUE(content.tensors.contains("experts.0.layers.0.gps.0.Z"));
+  EXPECT_FALSE(content.tensors.contains("experts.0.layers.0.gps.1.Z"));
 }
 
 TEST(ModelFile, SummaryAndRecipeKeepNumbersThatJsonLacks) {
   const TestFolder folder;
-  Model model = SmallModel();
-  model.summary.energy_per_row = -std::numeric_limits<double>::infinity();
-  model.summary.largest_jitter = std::numeric_limits<double>::quiet_NaN();
-  model.summary.reason = StopReason::kConverged;
-  model.summary.message = "a \"message\"";
+  const Model model = Changed(SmallModel(), [](ModelParts* parts) {
+    parts->summary.energy_per_row = -std::numeric_limits<double>::infinity();
+    parts->summary.largest_jitter = std::numeric_limits<double>::quiet_NaN();
+    parts->summary.reason = StopReason::kConverged;
+    parts->summary.message = "a \"message\"";
+  });
   SaveModel(model, folder.Path("m"));
   const Model loaded = LoadModel(folder.Path("m"));
-  EXPECT_EQ(loaded.summary.energy_per_row, -std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(loaded.summary.largest_jitter));
-  EXPECT_EQ(loaded.summary.reason, StopReason::kConverged);
-  EXPECT_EQ(loaded.summary.message, model.summary.message);
-  EXPECT_EQ(loaded.summary.steps, 5);
-  EXPECT_EQ(loaded.recipe.seed, 18446744073709551615ULL);
-  EXPECT_EQ(loaded.recipe.architecture.inducing, (std::vector<Index>{6, 5}));
+  EXPECT_EQ(loaded.summary().energy_per_row, -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(loaded.summary().largest_jitter));
+  EXPECT_EQ(loaded.summary().reason, StopReason::kConverged);
+  EXPECT_EQ(loaded.summary().message, "a \"message\"");
+  EXPECT_EQ(loaded.summary().steps, 5);
+  EXPECT_EQ(loaded.recipe().seed, 18446744073709551615ULL);
+  EXPECT_EQ(loaded.recipe().architecture.inducing, (std::vector<Index>{6, 5}));
+}
+
+TEST(Model, RefusesPartsThatDoNotFit) {
+  const auto error = [](const auto& change) {
+    return ErrorOf([&] { Changed(SmallModel(), change); });
+  };
+  const auto expect = [&](const auto& change, const std::string& because) {
+    const std::string text = error(change);
+    EXPECT_NE(text.find(because), std::string::npos) << text;
+  };
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  expect([](ModelParts* parts) { parts->members.clear(); }, "no members");
+  expect([](ModelParts* parts) { parts->members[0].weight = 0.5; }, "sum to 0.5");
+  expect([](ModelParts* parts) { parts->members[0].weight = -1; }, "weight of a member is -1");
+  expect([](ModelParts* parts) { parts->members[0].noise_scale = 0; }, "noise scale");
+  expect([](ModelParts* parts) { parts->schema.targets.pop_back(); }, "target columns");
+  expect([](ModelParts* parts) { parts->schema.inputs.pop_back(); }, "scaled inputs");
+  expect([](ModelParts* parts) { parts->schema.targets = {"a", "z"}; }, "'a' is named twice");
+  expect([](ModelParts* parts) { parts->members[0].input_scaler.scale[0] = 0; },
+         "scaler of the inputs");
+  expect(
+      [](ModelParts* parts) {
+        ChangeNetwork(&parts->members[0],
+                      [](DeepGp* network) { network->layers[0].gps[0].Z(0, 0) = kNaN; });
+      },
+      "layers.0.gps.0.Z");
+  expect(
+      [](ModelParts* parts) {
+        parts->members.push_back(parts->members[0]);
+        for (Member& member : parts->members) member.weight = 0.5;
+        parts->members[1].input_scaler.mean[0] += 1;
+      },
+      "share an expert but not its scalers");
 }
 
 TEST(ModelFile, UnusableModelDoesNotReplaceAFile) {
   const TestFolder folder;
   const std::string path = folder.Write("m", "precious");
-  Model model = SmallModel();
-  model.network.layers[0].gps[0].Z(0, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_NE(ErrorOf([&] { SaveModel(model, path); }).find("layers.0.gps.0.Z"), std::string::npos);
+  const Model model =
+      Changed(SmallModel(), [](ModelParts* parts) { parts->data.origin = "no UTF-8: \xff"; });
+  EXPECT_NE(ErrorOf([&] { SaveModel(model, path); }).find("not UTF-8"), std::string::npos);
   EXPECT_EQ(TestFolder::Read(path), "precious");
   EXPECT_EQ(folder.CountFiles(), 1U);
 }
@@ -222,56 +256,30 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "5";
-  ExpectRefused("written by a newer fathom (format 5); this one reads format 4: upgrade");
+  content_.metadata["format_version"] = "6";
+  ExpectRefused("written by a newer fathom (format 6); this one reads format 5: upgrade");
 }
 
-TEST_F(HostileFile, FirstVersionStillLoads) {
-  const Model now = LoadModel(path_);
-  content_.metadata["format_version"] = "1";
-  description_.erase("columns");
-  description_.erase("data");
-  content_.metadata["model"] = description_.dump();
-  WriteSafeTensors(path_, content_);
-  EXPECT_EQ(LoadModel(path_).schema, now.schema);
-}
-
-TEST_F(HostileFile, Shares) {
-  description_["share"] = 1.5;
-  ExpectRefused("the share of a network is 1.5, not between 0 and 1");
-  description_["share"] = 0.5;
-  description_["wide_share"] = -0.5;
-  ExpectRefused("the share of a network is -0.5, not between 0 and 1");
-  description_["share"] = description_["wide_share"] = 0;
-  ExpectRefused("a network has no share in the stack");
-}
-
-TEST_F(HostileFile, ThirdVersionHadNoWideShareAndStillLoads) {
-  content_.metadata["format_version"] = "3";
-  description_.erase("wide_share");
-  content_.metadata["model"] = description_.dump();
-  WriteSafeTensors(path_, content_);
-  EXPECT_EQ(LoadModel(path_).wide_share, 0);
-}
-
-TEST_F(HostileFile, SecondVersionHadNoClassesAndStillLoads) {
-  const Model now = LoadModel(path_);
-  content_.metadata["format_version"] = "2";
-  description_["columns"].erase("classes");
-  content_.metadata["model"] = description_.dump();
-  WriteSafeTensors(path_, content_);
-  EXPECT_EQ(LoadModel(path_).schema, now.schema);
-}
-
-TEST_F(HostileFile, StacksWereAFlagAndBeforeThatUnknown) {
-  description_["recipe"]["stack"] = true;
-  content_.metadata["model"] = description_.dump();
-  WriteSafeTensors(path_, content_);
-  EXPECT_EQ(LoadModel(path_).recipe.stack, Stacking::kAlways);
-  description_["recipe"].erase("stack");
-  content_.metadata["model"] = description_.dump();
-  WriteSafeTensors(path_, content_);
-  EXPECT_EQ(LoadModel(path_).recipe.stack, Stacking::kNever);
+TEST_F(HostileFile, MembersThatDoNotFitTheExperts) {
+  const Json good = description_;
+  const auto refused = [&](const std::string& because) {
+    ExpectRefused(because);
+    description_ = good;
+  };
+  description_["members"][0]["weight"] = 1.5;
+  refused("the weight of a member is 1.5");
+  description_["members"][0]["noise_scale"] = "NaN";
+  refused("noise scale");
+  for (const Json& expert : {Json(1), Json(-1), Json(4'000'000'000'000'000'000)}) {
+    description_["members"][0]["expert"] = expert;
+    refused("do not list its experts in their order");
+  }
+  description_["members"] = Json::array();
+  refused("");
+  description_["experts"] = Json::array();
+  refused("");
+  description_["experts"][0]["kind"] = "oracle";
+  refused("'oracle', which this fathom does not know");
 }
 
 TEST_F(HostileFile, ClassesThatDoNotFitTheLikelihood) {
@@ -283,7 +291,7 @@ TEST_F(HostileFile, ClassesThatDoNotFitTheLikelihood) {
 
 TEST_F(HostileFile, ColumnsThatAreNotTheInputs) {
   description_["columns"]["inputs"][0]["levels"] = {"p", "q", "r"};
-  ExpectRefused("its columns are not those of its inputs and targets");
+  ExpectRefused("has the wrong shape");
   description_["columns"]["unnamed_columns"] = -1;
   ExpectRefused("unnamed columns");
 }
@@ -307,11 +315,11 @@ TEST_F(HostileFile, DescriptionThatIsNoJson) {
 }
 
 TEST_F(HostileFile, MissingAndExtraArrays) {
-  const auto node = content_.tensors.extract("layers.1.gps.0.theta");
-  content_.tensors["layers.9.gps.0.theta"] = node.mapped();
-  ExpectRefused("'layers.1.gps.0.theta' is missing");
-  content_.tensors["layers.1.gps.0.theta"] = node.mapped();
-  ExpectRefused("'layers.9.gps.0.theta' does not belong");
+  const auto node = content_.tensors.extract("experts.0.layers.1.gps.0.theta");
+  content_.tensors["experts.0.layers.9.gps.0.theta"] = node.mapped();
+  ExpectRefused("'experts.0.layers.1.gps.0.theta' is missing");
+  content_.tensors["experts.0.layers.1.gps.0.theta"] = node.mapped();
+  ExpectRefused("'experts.0.layers.9.gps.0.theta' does not belong");
 }
 
 TEST_F(HostileFile, WrongShapes) {
@@ -329,10 +337,10 @@ TEST_F(HostileFile, NumbersThatCannotBe) {
     ChangedError();
     content_.tensors[name] = tensor;
   }
-  content_.tensors["likelihood.parameters"].values[0] = -1;
+  content_.tensors["experts.0.likelihood.parameters"].values[0] = -1;
   ExpectRefused("likelihood.parameters");
   content_ = good;
-  content_.tensors["scalers.inputs.scale"].values[0] = 0;
+  content_.tensors["members.0.scalers.inputs.scale"].values[0] = 0;
   ExpectRefused("scaler of the inputs");
 }
 
@@ -340,13 +348,13 @@ TEST_F(HostileFile, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   const Json good = description_;
   for (const char* field : {"inputs", "outputs"}) {
     for (const Json& size : {Json(4'000'000'000'000'000'000), Json(0), Json(-1), Json(1e300)}) {
-      description_["layers"][0][field] = size;
+      description_["experts"][0]["layers"][0][field] = size;
       ChangedError();
       description_ = good;
     }
   }
-  description_["layers"][0]["functions"][0]["inducing"] = 4'000'000'000'000'000'000;
-  ExpectRefused("'layers.0.gps.0.Z' has the wrong shape");
+  description_["experts"][0]["layers"][0]["functions"][0]["inducing"] = 4'000'000'000'000'000'000;
+  ExpectRefused("'experts.0.layers.0.gps.0.Z' has the wrong shape");
 }
 
 TEST_F(HostileFile, DescriptionThatDoesNotFit) {
@@ -355,23 +363,23 @@ TEST_F(HostileFile, DescriptionThatDoesNotFit) {
     ExpectRefused(because);
     description_ = good;
   };
-  description_["layers"][0]["skip"] = true;
+  description_["experts"][0]["layers"][0]["skip"] = true;
   refused("skip links");
-  description_["layers"][0]["shared"] = true;
+  description_["experts"][0]["layers"][0]["shared"] = true;
   refused("does not belong");
-  description_["layers"] = Json::array();
+  description_["experts"][0]["layers"] = Json::array();
   refused("no layers");
-  description_["layers"][1]["functions"][0]["kernel"] = "magic";
+  description_["experts"][0]["layers"][1]["functions"][0]["kernel"] = "magic";
   refused("magic");
-  description_["layers"][1]["functions"][0]["posterior"] = "magic";
+  description_["experts"][0]["layers"][1]["functions"][0]["posterior"] = "magic";
   refused("magic");
-  description_["likelihood"] = 3;
+  description_["experts"][0]["likelihood"] = 3;
   refused("likelihood must be a text");
-  description_["inputs"] = {"a", "a", "b"};
+  description_["columns"]["inputs"][1]["name"] = "a";
   refused("named twice");
-  description_["targets"] = {"y"};
+  description_["columns"]["targets"] = {"y"};
   refused("wrong shape");
-  description_["jitter"] = "NaN";
+  description_["experts"][0]["jitter"] = "NaN";
   refused("jitter");
   description_["recipe"]["optimizer"]["magic"] = 1;
   refused("'optimizer.magic' is not known");

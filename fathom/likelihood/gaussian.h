@@ -18,6 +18,7 @@ class Gaussian : public Likelihood {
   Vector InitialParameters(Index outputs, double noise) const override {
     return Vector::Constant(outputs, noise);
   }
+  bool AddsGaussianNoise() const override { return true; }
   double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
               const double* m, const double* v, double* d_m, double* d_v,
               double* d_parameters) const override;

@@ -33,6 +33,8 @@ class Likelihood {
   // Whether the targets may be shifted and scaled, as numbers with an additive noise may; counts
   // and classes may not.
   virtual bool TakesScaledTargets() const { return true; }
+  // Whether y = f + N(0, parameters), output by output, so that the noise can be multiplied.
+  virtual bool AddsGaussianNoise() const { return false; }
   // What a target must be, if y is none: "a whole number from 0 on"; empty if it is one.
   virtual std::string TargetRule(Index /*outputs*/, double /*y*/) const { return {}; }
   // Throws Error that names the first cell of y, or the number of outputs, that makes no sense.

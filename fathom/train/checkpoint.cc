@@ -7,7 +7,8 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
-#include "fathom/fitted/model_tensors.h"
+#include "fathom/fitted/arrays.h"
+#include "fathom/fitted/model_file.h"
 #include "fathom/model/packing.h"
 #include "fathom/recipe/json_value.h"
 
@@ -89,15 +90,16 @@ Json ReadNumbers(const SafeTensors& content) {
 
 MinimizeState TakeState(Index size, SafeTensors* content) {
   const Json numbers = ReadNumbers(*content);
+  const ArrayReader arrays(content);
   MinimizeState state;
   MinimizePoint& point = state;
   VisitState(state, point, [&](const std::string& name, auto& value) {
     if (!numbers.contains(name)) ThrowError("its optimiser's state has no ", Quoted(name));
     FromJson(numbers[name], name, &value);
   });
-  for (const auto& [name, array] : Arrays("", point)) *array = TakeVector(name, size, content);
+  for (const auto& [name, array] : Arrays("", point)) *array = arrays.TakeVector(name, size);
   for (const auto& [name, array] : Arrays("fallback.", state.fallback))
-    *array = TakeVector(name, size, content);
+    *array = arrays.TakeVector(name, size);
   CheckState(state);
   return state;
 }
@@ -127,12 +129,43 @@ Packing PackingOf(const Recipe& recipe) {
   return {recipe.noise_floor, recipe.inference == Inference::kAep};
 }
 
+namespace {
+
+// The networks of the checkpoint as a model, in which each counts alike.
+Model ModelSoFar(const Checkpoint& checkpoint) {
+  ModelParts parts{.schema = checkpoint.schema,
+                   .members = checkpoint.done,
+                   .recipe = checkpoint.network.recipe,
+                   .summary = checkpoint.network.summary,
+                   .data = checkpoint.data};
+  parts.members.push_back(ToMember(checkpoint.network));
+  for (Member& member : parts.members)
+    member.weight = 1 / static_cast<double>(parts.members.size());
+  return Model(std::move(parts));
+}
+
+// Sets all but the state of the optimiser.
+void TakeNetworks(SafeTensors* content, Checkpoint* checkpoint) {
+  const Model model = TakeModel(content);
+  checkpoint->schema = model.schema();
+  checkpoint->data = model.data();
+  checkpoint->done = model.members();
+  // Up to format 4 the network in training came first.
+  auto& done = checkpoint->done;
+  const auto in_training = FormatOf(*content) < 5 ? done.begin() : done.end() - 1;
+  checkpoint->network = FromMember(*in_training);
+  done.erase(in_training);
+  for (Member& member : done) member.weight = 1;
+}
+
+}  // namespace
+
 void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
   SafeTensors content;
   const MinimizeState& state = checkpoint.state;
   const MinimizePoint& point = state;
   try {
-    content = ModelToTensors(checkpoint.model);
+    content = ModelToTensors(ModelSoFar(checkpoint));
     CheckState(state);
   } catch (const Error& error) {
     ThrowError(path, ": cannot write the checkpoint: ", error.what());
@@ -143,11 +176,11 @@ void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
   if (!checkpoint.factors.arrays.empty()) numbers[kUpdates] = checkpoint.factors.updates;
   if (checkpoint.lengthened) numbers[kLengthened] = true;
   content.metadata[kMetadata] = numbers.dump();
+  const ArrayWriter arrays(&content);
   for (const auto& [name, array] : checkpoint.factors.arrays)
-    content.tensors[FactorPrefix() + name] = ToTensor({array.rows(), array.cols()}, array.data());
-  for (const auto& [name, array] : Arrays("", point)) content.tensors[name] = ToTensor(*array);
-  for (const auto& [name, array] : Arrays("fallback.", state.fallback))
-    content.tensors[name] = ToTensor(*array);
+    arrays.Write(FactorPrefix() + name, array);
+  for (const auto& [name, array] : Arrays("", point)) arrays.Write(name, *array);
+  for (const auto& [name, array] : Arrays("fallback.", state.fallback)) arrays.Write(name, *array);
   WriteSafeTensors(path, content);
 }
 
@@ -155,12 +188,12 @@ Checkpoint LoadCheckpoint(const std::string& path) {
   SafeTensors content = ReadSafeTensors(path);
   try {
     Checkpoint checkpoint;
-    checkpoint.model = TakeModel(&content);
-    CheckRecipe(checkpoint.model.recipe);
-    const Model& model = checkpoint.model;
+    TakeNetworks(&content, &checkpoint);
+    const Recipe& recipe = checkpoint.network.recipe;
+    CheckRecipe(recipe);
     checkpoint.lengthened = ReadNumbers(content).contains(kLengthened);
     checkpoint.state =
-        TakeState(NumUnconstrained(model.network, PackingOf(model.recipe)), &content);
+        TakeState(NumUnconstrained(checkpoint.network.network, PackingOf(recipe)), &content);
     checkpoint.factors = TakeFactors(&content);
     RequireNothingLeft(content);
     return checkpoint;

@@ -4,9 +4,11 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fathom/fitted/model.h"
 #include "fathom/model/packing.h"
+#include "fathom/train/network_in_training.h"
 
 namespace fathom {
 
@@ -17,9 +19,12 @@ struct FactorState {
 };
 
 struct Checkpoint {
-  Model model;  // as good as it is so far; its recipe is the one to go on with
+  Schema schema;
+  TrainingData data;
+  std::vector<Member> done = {};  // networks of the same ensemble whose training is finished
+  NetworkInTraining network;      // as good as it is so far; its recipe is the one to go on with
   // The network holds the same parameters after exp(), so these cannot be taken from there.
-  MinimizeState state;
+  MinimizeState state = MinimizeState();
   FactorState factors = {};
   bool lengthened = false;  // goes on for low_noise_steps of its recipe
 };
@@ -27,8 +32,9 @@ struct Checkpoint {
 // What the optimiser of such a training moves.
 Packing PackingOf(const Recipe& recipe);
 
-// A model file with the optimiser's arrays beside the model's: LoadModel reads it too. Save is all
-// or nothing. Load throws Error with file and reason for anything that is not a whole, consistent
+// A model file with the optimiser's arrays beside the model's: LoadModel reads it too, as the
+// equal mixture of the networks so far. Its last member is the network in training. Save is all or
+// nothing. Load throws Error with file and reason for anything that is not a whole, consistent
 // checkpoint.
 void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path);
 Checkpoint LoadCheckpoint(const std::string& path);

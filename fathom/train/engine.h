@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "fathom/base/threads.h"
 #include "fathom/optimize/objective.h"
 #include "fathom/train/checkpoint.h"
 

@@ -7,6 +7,8 @@
 #include "fathom/base/random.h"
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fit/fit.h"
+#include "fathom/fitted/predictor.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -41,8 +43,8 @@ TEST_P(FitBy, LearnsAndSavesAnOrdinaryModel) {
     recipe.optimizer.steps = 60;
     recipe.optimizer.batch_size = 50;
     const Model model = Fit(dataset, recipe);
-    EXPECT_EQ(model.summary.steps, 60);
-    EXPECT_TRUE(std::isfinite(model.summary.energy_per_row));
+    EXPECT_EQ(model.summary().steps, 60);
+    EXPECT_TRUE(std::isfinite(model.summary().energy_per_row));
     const Matrix mean = ModelPredictor(model).Predict(dataset.inputs).Mean();
     EXPECT_LT(std::sqrt((mean - dataset.targets).squaredNorm() / 80), 0.3);
 
@@ -50,7 +52,7 @@ TEST_P(FitBy, LearnsAndSavesAnOrdinaryModel) {
     const std::string path = folder.Path("model");
     SaveModel(model, path);
     const Model loaded = LoadModel(path);
-    EXPECT_EQ(loaded.recipe.inference, GetParam());
+    EXPECT_EQ(loaded.recipe().inference, GetParam());
     EXPECT_EQ(ModelPredictor(loaded).Predict(dataset.inputs).Mean(), mean);
   }
 }
@@ -65,8 +67,8 @@ TEST_P(FitBy, StopsWhenAsked) {
     return progress.step < 3;
   };
   const Model model = Fit(Waves(40), recipe, control);
-  EXPECT_EQ(model.summary.reason, StopReason::kInterrupted);
-  EXPECT_EQ(model.summary.steps, 3);
+  EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
+  EXPECT_EQ(model.summary().steps, 3);
 }
 
 Recipe SmallRecipe(Inference inference) {
@@ -89,14 +91,14 @@ TEST_P(FitBy, ResumesToTheSameBits) {
   control.callback = [](const Progress& progress, const MinimizeState&) {
     return progress.step < 5;
   };
-  EXPECT_EQ(Fit(dataset, recipe, control).summary.steps, 5);
+  EXPECT_EQ(Fit(dataset, recipe, control).summary().steps, 5);
   const Model resumed = Resume(dataset, LoadCheckpoint(control.checkpoint));
-  EXPECT_EQ(resumed.summary.steps, 8);
-  EXPECT_EQ(resumed.summary.energy_per_row, whole.summary.energy_per_row);
+  EXPECT_EQ(resumed.summary().steps, 8);
+  EXPECT_EQ(resumed.summary().energy_per_row, whole.summary().energy_per_row);
   EXPECT_EQ(ModelPredictor(resumed).Predict(dataset.inputs).Mean(),
             ModelPredictor(whole).Predict(dataset.inputs).Mean());
   // A checkpoint is a model, too.
-  EXPECT_EQ(LoadModel(control.checkpoint).summary.steps, 5);
+  EXPECT_EQ(LoadModel(control.checkpoint).summary().steps, 5);
 }
 
 TEST_P(FitBy, ACheckpointWithoutItsFactorsIsRefused) {
@@ -115,7 +117,7 @@ TEST_P(FitBy, ACheckpointWithoutItsFactorsIsRefused) {
 TEST_P(FitBy, GoesOnFromAFinishedModelAndTellsOfEveryPass) {
   const Dataset dataset = Waves(40);
   const Model model = Fit(dataset, SmallRecipe(GetParam()));
-  EXPECT_GT(model.summary.largest_jitter, 0);
+  EXPECT_GT(model.summary().largest_jitter, 0);
   std::vector<Index> steps;
   FitControl control;
   control.on_epoch = [&](const EpochMetrics& metrics) {
@@ -123,7 +125,7 @@ TEST_P(FitBy, GoesOnFromAFinishedModelAndTellsOfEveryPass) {
     EXPECT_GT(metrics.noise_std[0], 0);
   };
   const Model further = Resume(dataset, StartAgain(model, 4), control);
-  EXPECT_EQ(further.summary.steps, 12);
+  EXPECT_EQ(further.summary().steps, 12);
   // EP sees the table in each step, SEP in every second.
   EXPECT_EQ(steps, GetParam() == Inference::kEp ? (std::vector<Index>{9, 10, 11, 12})
                                                 : (std::vector<Index>{10, 12}));

@@ -25,7 +25,7 @@ std::string ChooseLikelihood(const std::string& name, const Dataset& dataset) {
   const std::string place = dataset.source + ": the likelihood " + Quoted(name);
   if (classes == 0) {
     ThrowError(place, " is for classes, but the target ", QuotedList(dataset.target_names),
-               " is a number; classify (--task), or use another likelihood");
+               " is a number; classify, or use another likelihood");
   }
   if (explained == 0) {
     ThrowError(place, " is for numbers, but the target ", QuotedList(dataset.target_names), " has ",
@@ -64,7 +64,7 @@ Matrix Observations(const Likelihood& likelihood, const Scaler& scaler, const Da
       const Index row = dataset.table_rows.empty() ? n : dataset.table_rows[n];
       ThrowError(dataset.source, ": row ", row + 1, ", column ", Quoted(dataset.target_names[t]),
                  ": ", dataset.targets(n, t), " must be ", rule, " for the likelihood ",
-                 Quoted(likelihood.Name()), "; correct it, or choose another --likelihood");
+                 Quoted(likelihood.Name()), "; correct it, or choose another likelihood");
     }
   }
   return y;

@@ -1,4 +1,4 @@
-#include "fathom/ensemble/stack.h"
+#include "fathom/ensemble/ensemble.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 
 #include "fathom/base/random.h"
 #include "fathom/ensemble/kinds.h"
+#include "fathom/fit/fit.h"
+#include "fathom/fitted/predictor.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -50,12 +53,21 @@ void ExpectSamePredictions(const Model& a, const Model& b) {
   }
 }
 
-// The first network of a stack.
-Model Alone(Model stack) {
-  stack.companions.clear();
-  stack.share = 1;
-  stack.wide_share = 0;
-  return stack;
+// The first network of an ensemble.
+Model Alone(const Model& ensemble) {
+  return Changed(ensemble, [](ModelParts* parts) {
+    parts->members.resize(1);
+    parts->members[0].weight = 1;
+  });
+}
+
+// How many networks the members are made of.
+Index CountExperts(const Model& model) {
+  Index experts = 0;
+  const Expert* last = nullptr;
+  for (const Member& member : model.members())
+    if (member.expert.get() != std::exchange(last, member.expert.get())) ++experts;
+  return experts;
 }
 
 TEST(StackRecipes, LeaveOutWhatDoesNotFit) {
@@ -112,12 +124,12 @@ TEST(StackRecipes, KeepPathsAsWideAsTheRoundingOfTheTarget) {
 TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
   const Dataset dataset = Wave(60);
   const Model stack = Fit(dataset, SmallStack());
-  ASSERT_FALSE(stack.companions.empty());
+  ASSERT_GT(CountExperts(stack), 1);
   double shares = 0;
-  for (const Model* network : NetworksOf(stack)) {
-    EXPECT_LE(network->share, stack.share);
-    EXPECT_EQ(network->summary.rows, 60);
-    shares += network->share + network->wide_share;
+  for (const Member& member : stack.members()) {
+    EXPECT_LE(member.weight, stack.leader().weight);
+    EXPECT_EQ(member.summary.rows, 60);
+    shares += member.weight;
   }
   EXPECT_NEAR(shares, 1, 1e-12);
   const Prediction mixture = ModelPredictor(stack, 1).Predict(dataset.inputs);
@@ -144,7 +156,7 @@ TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
     recipe.start.output_noise = noise;
     epochs.clear();
     const Model stack = Fit(Wave(600), recipe, control);
-    return epochs.back().stage - static_cast<Index>(stack.companions.size());
+    return epochs.back().stage - (CountExperts(stack) - 1);
   };
   EXPECT_EQ(stages(0.3), 5);
   EXPECT_EQ(stages(1e-5), 4);
@@ -158,12 +170,11 @@ TEST(Stack, HasANetworkUnderMoreNoiseForOutliers) {
   Recipe recipe = SmallStack();
   recipe.optimizer.steps = 60;
   const Model stack = Fit(dataset, recipe);
-  Model without = stack;
-  without.wide_share = 0;
-  for (Model& companion : without.companions) companion.wide_share = 0;
-  Index wide = 0;
-  for (const Model* network : NetworksOf(stack)) wide += network->wide_share > 0 ? 1 : 0;
-  EXPECT_EQ(wide, 1);
+  const auto is_wide = [](const Member& member) { return member.noise_scale > 1; };
+  const Model without = Changed(stack, [&](ModelParts* parts) {
+    EXPECT_EQ(std::erase_if(parts->members, is_wide), 1U);
+    NormalizeWeights(&parts->members);
+  });
   // A row that is far off all others.
   Dataset outlier = Wave(1);
   outlier.targets(0, 0) = 20;
@@ -178,12 +189,15 @@ TEST(Stack, MoreNoiseIsThatOfFiveTimesTheDeviation) {
   const Dataset dataset = Wave(60);
   Recipe recipe = SmallStack();
   recipe.stack = Stacking::kNever;
-  Model narrow = Fit(dataset, recipe);
-  Model both = narrow;
-  both.share = 0.75;
-  both.wide_share = 0.25;
-  Model wide = narrow;
-  wide.network.likelihood_parameters *= 25;
+  const Model narrow = Fit(dataset, recipe);
+  const Model both = Changed(narrow, [](ModelParts* parts) {
+    parts->members.push_back(parts->members[0]);
+    parts->members[0].weight = 0.75;
+    parts->members[1].weight = 0.25;
+    parts->members[1].noise_scale = 25;
+  });
+  const Model wide =
+      WithNetwork(narrow, [](DeepGp* network) { network->likelihood_parameters *= 25; });
   const auto predict = [&](const Model& model, bool latent) {
     return ModelPredictor(model, 1).Predict(dataset.inputs, {.latent = latent});
   };
@@ -194,12 +208,17 @@ TEST(Stack, MoreNoiseIsThatOfFiveTimesTheDeviation) {
   EXPECT_TRUE(y.components[1].var.isApprox(predict(wide, false).components[0].var, 1e-12));
   EXPECT_EQ(y.Mean(), predict(narrow, false).Mean());
   EXPECT_EQ(predict(both, true).Variance(), predict(narrow, true).Variance());
-  // A network may stand in a stack for outliers alone.
-  both.share = 0;
-  EXPECT_EQ(predict(both, false).size(), 1);
+  // A network may be a member for outliers alone.
+  const Model alone = Changed(both, [](ModelParts* parts) {
+    parts->members.erase(parts->members.begin());
+    parts->members[0].weight = 1;
+  });
+  EXPECT_EQ(predict(alone, false).size(), 1);
   const TestFolder folder;
-  SaveModel(both, folder.Path("wide.fathom"));
-  ExpectSamePredictions(both, LoadModel(folder.Path("wide.fathom")));
+  for (const Model& model : {both, alone}) {
+    SaveModel(model, folder.Path("wide.fathom"));
+    ExpectSamePredictions(model, LoadModel(folder.Path("wide.fathom")));
+  }
 }
 
 TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
@@ -208,10 +227,9 @@ TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
   classes.schema = NumericSchema({"a", "b"}, {"y"});
   classes.schema.classes = {"low", "high"};
   const Model stack = Fit(classes, SmallStack());
-  EXPECT_FALSE(stack.companions.empty());
-  Model widened = stack;
-  widened.wide_share = 0.1;
-  EXPECT_THROW(SaveModel(widened, TestFolder().Path("widened.fathom")), Error);
+  EXPECT_GT(CountExperts(stack), 1);
+  EXPECT_THROW(Changed(stack, [](ModelParts* parts) { parts->members[0].noise_scale = 25; }),
+               Error);
   const Matrix p = ModelPredictor(stack, 1).ClassProbabilities(classes.inputs);
   EXPECT_TRUE(p.rowwise().sum().isOnes(1e-12));
 
@@ -225,7 +243,7 @@ TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
   EXPECT_TRUE(y.Mean().allFinite());
 }
 
-TEST(Stack, RefusesCompanionsThatAreNotItsOwn) {
+TEST(Stack, RefusesNetworksThatAreNotItsOwn) {
   const Dataset dataset = Wave(60);
   const TestFolder folder;
   FitControl control;
@@ -235,18 +253,18 @@ TEST(Stack, RefusesCompanionsThatAreNotItsOwn) {
   };
   Fit(dataset, SmallStack(), control);
   const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
-  ASSERT_EQ(checkpoint.model.companions.size(), 5U);
+  ASSERT_EQ(checkpoint.done.size(), 5U);
   Checkpoint bad = checkpoint;
-  bad.model.companions[4].summary.reason = StopReason::kInterrupted;
+  bad.done[4].summary.reason = StopReason::kInterrupted;
   EXPECT_THROW(Resume(dataset, bad), Error);
   bad = checkpoint;
-  bad.model.companions.insert(bad.model.companions.end(), 9, checkpoint.model.companions[0]);
+  bad.done.insert(bad.done.end(), 9, checkpoint.done[0]);
   EXPECT_THROW(Resume(dataset, bad), Error);
   bad = checkpoint;
-  bad.model.companions[0].recipe.architecture.inducing.clear();
+  bad.done[0].recipe.architecture.inducing.clear();
   EXPECT_THROW(Resume(dataset, bad), Error);
   bad = checkpoint;
-  bad.model.companions[0].recipe.inference = Inference::kEp;
+  bad.done[0].recipe.inference = Inference::kEp;
   EXPECT_THROW(Resume(dataset, bad), Error);
 }
 
@@ -267,17 +285,17 @@ TEST(Stack, DoesWithoutAKindThatCannotBeTrained) {
   EXPECT_THROW(FitWithFailure(dataset, 2), NumericalError);
   for (Index kind = 1; kind < 5; ++kind) {
     const Model stack = FitWithFailure(dataset, kind * kSteps + 2);
-    EXPECT_EQ(stack.summary.reason, StopReason::kFinished);
+    EXPECT_EQ(stack.summary().reason, StopReason::kFinished);
     const Recipe missing = StackRecipes(SmallStack(), dataset)[static_cast<std::size_t>(kind)];
     Index first_kind = 0;  // for which the others stand in while they are not judged
-    for (const Model* member : NetworksOf(stack)) {
-      const auto is = [&](const Architecture& other) {
-        return member->network.propagation == other.propagation &&
-               member->network.layers.size() == other.hidden.size() + 1;
+    for (const Member& member : stack.members()) {
+      const auto is = [network = NetworkOf(member)](const Architecture& other) {
+        return network.propagation == other.propagation &&
+               network.layers.size() == other.hidden.size() + 1;
       };
       EXPECT_FALSE(is(missing.architecture));
-      if (is(SmallStack().architecture)) ++first_kind;
-      EXPECT_EQ(member->summary.rows, 60);
+      if (is(SmallStack().architecture) && member.noise_scale == 1) ++first_kind;
+      EXPECT_EQ(member.summary.rows, 60);
     }
     EXPECT_LE(first_kind, 1);
     EXPECT_TRUE(ModelPredictor(stack, 1).Predict(dataset.inputs).Mean().allFinite());
@@ -289,10 +307,11 @@ TEST(Stack, KeepsANetworkThatCannotGoOnAsItWas) {
   const Model stack = FitWithFailure(dataset, 5 * 6 + 1);
   const Model whole = Fit(dataset, SmallStack());
   std::vector<Index> rows;
-  for (const Model* network : NetworksOf(stack)) rows.push_back(network->summary.rows);
+  for (const Member& member : stack.members())
+    if (member.noise_scale == 1) rows.push_back(member.summary.rows);
   EXPECT_EQ(std::count(rows.begin(), rows.end(), 54), 1);
-  EXPECT_EQ(stack.companions.size(), whole.companions.size());
-  EXPECT_EQ(stack.summary.steps, whole.summary.steps - 6);
+  EXPECT_EQ(CountExperts(stack), CountExperts(whole));
+  EXPECT_EQ(stack.summary().steps, whole.summary().steps - 6);
 }
 
 TEST(Stack, KeepsToItsTimeBudget) {
@@ -300,7 +319,8 @@ TEST(Stack, KeepsToItsTimeBudget) {
   recipe.optimizer.steps = 0;
   recipe.optimizer.time_budget = 0.05;
   const Model stack = Fit(Wave(60), recipe);
-  EXPECT_LT(stack.summary.steps, 5 * 4 * DefaultSteps(60));  // what its kinds would take with time
+  EXPECT_LT(stack.summary().steps,
+            5 * 4 * DefaultSteps(60));  // what its kinds would take with time
   EXPECT_TRUE(ModelPredictor(stack, 1).Predict(Wave(7).inputs).Mean().allFinite());
 }
 
@@ -325,8 +345,8 @@ TEST(Stack, ReportsCountOnFromNetworkToNetwork) {
     EXPECT_GT(epochs[e].step, epochs[e - 1].step);
     EXPECT_GT(epochs[e].seconds, epochs[e - 1].seconds);
   }
-  EXPECT_EQ(epochs.back().step, stack.summary.steps);
-  EXPECT_LE(epochs.back().seconds, stack.summary.seconds);
+  EXPECT_EQ(epochs.back().step, stack.summary().steps);
+  EXPECT_LE(epochs.back().seconds, stack.summary().seconds);
 }
 
 // A network that has just begun must not spoil those that are done.
@@ -340,9 +360,12 @@ TEST(Stack, ThatIsCutHasSharesByWhatItsNetworksHaveLearnt) {
     return progress.step < 101;
   };
   const Model cut = Fit(dataset, recipe, control);
-  ASSERT_EQ(cut.summary.reason, StopReason::kInterrupted);
-  EXPECT_EQ(cut.network.layers.size(), 2U);
-  EXPECT_GT(cut.share + cut.wide_share, 0.9);
+  ASSERT_EQ(cut.summary().reason, StopReason::kInterrupted);
+  EXPECT_EQ(LeadingNetwork(cut).layers.size(), 2U);
+  double weight = 0;
+  for (const Member& member : cut.members())
+    if (member.expert == cut.leader().expert) weight += member.weight;
+  EXPECT_GT(weight, 0.9);
 }
 
 // Steps of all stages count on, so that every stage is interrupted somewhere.
@@ -363,13 +386,13 @@ TEST_P(InterruptedStack, IsUsableAndResumesToTheSameBits) {
   precise.start.output_noise = 1e-3;
   for (const Recipe& recipe : {SmallStack(), precise}) {
     const Model cut = Fit(dataset, recipe, control);
-    EXPECT_EQ(cut.summary.reason, StopReason::kInterrupted);
-    EXPECT_EQ(cut.summary.steps, GetParam());
+    EXPECT_EQ(cut.summary().reason, StopReason::kInterrupted);
+    EXPECT_EQ(cut.summary().steps, GetParam());
     EXPECT_TRUE(ModelPredictor(cut, 1).Predict(dataset.inputs).Mean().allFinite());
     const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
     const Model whole = Resume(dataset, checkpoint);
     const Model uncut = Fit(dataset, recipe);
-    EXPECT_EQ(whole.summary.steps, uncut.summary.steps);
+    EXPECT_EQ(whole.summary().steps, uncut.summary().steps);
     ExpectSamePredictions(uncut, whole);
 
     // And once more, in what may be another network, which knows as well where its table is.
@@ -378,8 +401,8 @@ TEST_P(InterruptedStack, IsUsableAndResumesToTheSameBits) {
     again.callback = [](const Progress& progress, const MinimizeState& /*state*/) {
       return progress.step < GetParam() + 7;
     };
-    if (Resume(dataset, checkpoint, again).summary.reason == StopReason::kInterrupted) {
-      EXPECT_EQ(LoadCheckpoint(again.checkpoint).model.data.origin, "a place");
+    if (Resume(dataset, checkpoint, again).summary().reason == StopReason::kInterrupted) {
+      EXPECT_EQ(LoadCheckpoint(again.checkpoint).data.origin, "a place");
       ExpectSamePredictions(uncut, Resume(dataset, LoadCheckpoint(again.checkpoint)));
     }
     Dataset other = dataset;

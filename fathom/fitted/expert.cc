@@ -1,0 +1,52 @@
+#include "fathom/fitted/expert.h"
+
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "fathom/fitted/deep_gp_expert.h"
+#include "fathom/fitted/description.h"
+
+namespace fathom {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, ExpertReader> readers = {{DeepGpExpert::kKind, ReadDeepGpExpert}};
+};
+
+Registry& TheRegistry() {
+  static Registry registry;
+  return registry;
+}
+
+ExpertReader ReaderOf(const std::string& kind) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  const auto found = registry.readers.find(kind);
+  if (found == registry.readers.end())
+    ThrowError("it has a member of the kind ", Quoted(kind), ", which this fathom does not know");
+  return found->second;
+}
+
+}  // namespace
+
+void RegisterExpert(const std::string& kind, ExpertReader reader) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  if (!registry.readers.emplace(kind, std::move(reader)).second)
+    ThrowError("experts of the kind ", Quoted(kind), " are registered already");
+}
+
+std::shared_ptr<const Expert> ReadExpert(const nlohmann::json& description,
+                                         const ArrayReader& arrays) {
+  std::string kind;
+  ReadField(description, "kind", &kind);
+  return ReaderOf(kind)(description, arrays);
+}
+
+}  // namespace fathom

@@ -1,0 +1,63 @@
+// What one member of a model has learnt, in the scaled units of its training. A deep GP is one kind
+// of expert. A new kind derives from Expert, says how its predictor is made and how it is written,
+// and registers how it is read: see deep_gp_expert.h.
+#ifndef FATHOM_FITTED_EXPERT_H_
+#define FATHOM_FITTED_EXPERT_H_
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "fathom/base/threads.h"
+#include "fathom/distribution/prediction.h"
+#include "fathom/fitted/arrays.h"
+#include "fathom/inference/predict.h"
+#include "fathom/likelihood/likelihood.h"
+
+namespace fathom {
+
+// An expert made ready for rows. Any number of threads may ask at once.
+class ExpertPredictor {
+ public:
+  virtual ~ExpertPredictor() = default;
+  // Predicts y (f with options.latent) from scaled inputs x, in scaled units.
+  virtual Prediction Predict(const Moments& x, const PredictOptions& options) const = 0;
+  // P(y = class) [N, classes]. Throws Error where the likelihood has no classes.
+  virtual Matrix ClassProbabilities(const Moments& x, const PredictOptions& options) const = 0;
+};
+
+class Expert {
+ public:
+  virtual ~Expert() = default;
+
+  virtual std::string Kind() const = 0;  // its name in model files
+  virtual Index num_inputs() const = 0;  // columns of x
+  virtual Index num_outputs() const = 0;
+  virtual const Likelihood& likelihood() const = 0;
+  // [outputs]: the variance of the Gaussian noise that an observation adds, in scaled units; empty
+  // where the noise is of another kind. A member may have this noise multiplied.
+  virtual Vector NoiseVariance() const = 0;
+
+  // Does all the work that is the same for all rows. Keeps a reference to the pool.
+  virtual std::unique_ptr<ExpertPredictor> Prepare(const ThreadPool& pool,
+                                                   Precision precision) const = 0;
+
+  // Throws Error with the reason unless it can predict.
+  virtual void Check() const = 0;
+  // Writes everything that its reader needs: what is no array into *description.
+  virtual void Write(nlohmann::json* description, const ArrayWriter& arrays) const = 0;
+};
+
+using ExpertReader = std::function<std::shared_ptr<const Expert>(const nlohmann::json& description,
+                                                                 const ArrayReader& arrays)>;
+// Lets model files hold experts of that kind. Throws Error if the kind is known already.
+void RegisterExpert(const std::string& kind, ExpertReader reader);
+// Builds the expert that the description names by its "kind". Throws Error with the reason if the
+// kind is unknown, or anything is missing or does not fit.
+std::shared_ptr<const Expert> ReadExpert(const nlohmann::json& description,
+                                         const ArrayReader& arrays);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FITTED_EXPERT_H_

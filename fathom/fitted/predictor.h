@@ -1,0 +1,49 @@
+// A model made ready to predict.
+#ifndef FATHOM_FITTED_PREDICTOR_H_
+#define FATHOM_FITTED_PREDICTOR_H_
+
+#include <memory>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/distribution/prediction.h"
+#include "fathom/fitted/model.h"
+#include "fathom/inference/predict.h"
+
+namespace fathom {
+
+class ExpertPredictor;
+
+// Making one costs O(M^3) for each deep GP of the model. Afterwards it is immutable: any number of
+// threads may call its functions at once. Rows are in the units of the file, missing cells allowed.
+class ModelPredictor {
+ public:
+  // threads: how many work on one call, 0: all cores. The result does not depend on them.
+  explicit ModelPredictor(Model model, int threads = 0, Precision precision = Precision::kDouble);
+  ~ModelPredictor();
+  ModelPredictor(const ModelPredictor&) = delete;
+  ModelPredictor& operator=(const ModelPredictor&) = delete;
+
+  const Model& model() const { return model_; }
+  // Predicts y in the units of the file (f with options.latent) from columns that are those of
+  // model().schema().FeatureNames(). Classes have no units: see Likelihood::Observe.
+  Prediction Predict(const Moments& inputs, const PredictOptions& options = {}) const;
+  // P(y = class) [N, classes] in the order of model().schema().classes. Throws Error where the
+  // model predicts numbers.
+  Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
+
+ private:
+  // Members that share an expert: it is asked once for all of them.
+  struct Group {
+    std::vector<const Member*> members;
+    std::unique_ptr<ExpertPredictor> expert;
+  };
+
+  Model model_;
+  ThreadPool pool_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_FITTED_PREDICTOR_H_

@@ -1,0 +1,72 @@
+#include "fathom/train/start.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fathom/train/observations.h"
+#include "fathom/train/training.h"
+
+namespace fathom {
+
+namespace {
+
+bool VariesAtAll(const Scaler& scaler) {
+  for (Index c = 0; c < scaler.mean.size(); ++c) {
+    if (scaler.Varies(c)) return true;
+  }
+  return false;
+}
+
+// Standardises the inputs; sets the scaler's directions if they are to be whitened.
+Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whitening,
+                       Scaler* scaler) {
+  Moments x = StandardizeInputs(*scaler, inputs);
+  if (whitening == Whitening::kNever) return x;
+  // Cells of unknown value blur all directions at once.
+  if (whitening == Whitening::kAuto && !(x.var.array() == 0).all()) return x;
+  // With so many columns the directions would take longer than the training.
+  constexpr Index kMostColumns = 2000;
+  if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return x;
+  PrincipalDirections principal = FindPrincipalDirections(x.mean);
+  if (principal.directions.cols() == 0) return x;  // no column varies
+  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, y)) return x;
+  scaler->directions = std::move(principal.directions);
+  return StandardizeInputs(*scaler, inputs);
+}
+
+}  // namespace
+
+NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows) {
+  NetworkInTraining start;
+  start.recipe = recipe;
+  start.recipe.start.seed = recipe.seed;
+  start.recipe.optimizer.seed = recipe.seed;
+  ResolveSteps(dataset.rows(), &start.recipe);
+  std::string& likelihood_name = start.recipe.architecture.likelihood;
+  likelihood_name = ChooseLikelihood(likelihood_name, dataset);
+  const auto likelihood = MakeLikelihood(likelihood_name);
+  start.input_scaler = FitScaler(dataset.inputs.mean, dataset.weights);
+  start.target_scaler = FitTargetScaler(*likelihood, dataset);
+  if (!VariesAtAll(start.target_scaler)) {
+    // Nothing holds the noise up but its floor. N equal rows make a difference of the target's own
+    // size unlikely, not impossible.
+    double& floor = start.recipe.noise_floor;
+    floor = std::max(floor, 1 / static_cast<double>(dataset.rows() + 1));
+  }
+  rows->y = Observations(*likelihood, start.target_scaler, dataset);
+  // What a linear fit explains of a target is known of numbers only.
+  const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
+  rows->x = WhitenedInputs(dataset.inputs, judge ? rows->y : Matrix(rows->y.rows(), 0),
+                           recipe.whitening, &start.input_scaler);
+  start.network = Initialize(start.recipe.architecture, start.recipe.start, rows->x.mean,
+                             NumOutputs(*likelihood, dataset));
+  likelihood->StartFrom(rows->y, &start.network.likelihood_parameters);
+  return start;
+}
+
+ScaledRows ScaleRows(const NetworkInTraining& network, const Dataset& dataset) {
+  return {StandardizeInputs(network.input_scaler, dataset.inputs),
+          Observations(*network.network.likelihood, network.target_scaler, dataset)};
+}
+
+}  // namespace fathom

@@ -1,0 +1,25 @@
+// From a dataset to a network that is ready to be trained on it.
+#ifndef FATHOM_TRAIN_START_H_
+#define FATHOM_TRAIN_START_H_
+
+#include "fathom/data/dataset.h"
+#include "fathom/train/network_in_training.h"
+
+namespace fathom {
+
+// The rows of a dataset as a network sees them.
+struct ScaledRows {
+  Moments x;
+  Matrix y;
+};
+
+// Chooses the likelihood, the scalers and, where it pays, whitened directions; then initialises the
+// network. The recipe of the result has all choices made. Throws Error for targets that the
+// likelihood cannot explain.
+NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows);
+
+ScaledRows ScaleRows(const NetworkInTraining& network, const Dataset& dataset);
+
+}  // namespace fathom
+
+#endif  // FATHOM_TRAIN_START_H_
