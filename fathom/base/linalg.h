@@ -46,6 +46,17 @@ Matrix CholeskyBackward(const Matrix& L_inverse, const Matrix& phi_argument);
 // The same in memory of the caller: *phi_argument becomes dA, *scratch is used on the way.
 void CholeskyBackwardInPlace(const Matrix& L_inverse, Matrix* phi_argument, Matrix* scratch);
 
+// Eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as columns. Reads the
+// lower triangle. Throws NumericalError if they cannot be found (A holds NaN).
+struct Eigensystem {
+  Vector values;
+  Matrix vectors;
+};
+Eigensystem SymmetricEigensystem(const Matrix& A);
+
+// A^-1 b of a positive definite A.
+Vector SolvePositiveDefinite(const Matrix& A, const Vector& b);
+
 // (A + A') / 2.
 Matrix Symmetrized(const Matrix& A);
 void SymmetrizeInPlace(Matrix* A);

@@ -1,7 +1,9 @@
 #include "fathom/base/quadrature.h"
 
-#include <Eigen/Eigenvalues>
+#include <cmath>
 #include <numbers>
+
+#include "fathom/base/linalg.h"
 
 namespace fathom {
 
@@ -13,8 +15,8 @@ HermiteRule MakeHermiteRule(Index n) {
     jacobi(i, i - 1) = std::sqrt(static_cast<double>(i));
     jacobi(i - 1, i) = jacobi(i, i - 1);
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
-  return {solver.eigenvalues(), solver.eigenvectors().row(0).array().square()};
+  const Eigensystem system = SymmetricEigensystem(jacobi);
+  return {system.values, system.vectors.row(0).array().square()};
 }
 
 namespace {

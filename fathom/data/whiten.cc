@@ -1,9 +1,10 @@
 #include "fathom/data/whiten.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 
 #include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
 
 namespace fathom {
 
@@ -25,15 +26,14 @@ PrincipalDirections FindPrincipalDirections(const Matrix& x) {
   const Matrix sample = EvenSample(x);
   const Matrix centred = sample.rowwise() - sample.colwise().mean();
   const Matrix covariance = centred.transpose() * centred / static_cast<double>(sample.rows());
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(covariance);
-  FATHOM_CHECK(solver.info() == Eigen::Success);
-  const Vector& ascending = solver.eigenvalues();
+  const Eigensystem system = SymmetricEigensystem(covariance);
+  const Vector& ascending = system.values;
   const Index D = ascending.size();
   const double least = 1e-10 * ascending[D - 1];
   const Index R = (ascending.array() > least).count();
   PrincipalDirections out;
   out.variance = ascending.tail(R).reverse();
-  out.directions = solver.eigenvectors().rightCols(R).rowwise().reverse();
+  out.directions = system.vectors.rightCols(R).rowwise().reverse();
   for (Index r = 0; r < R; ++r) {
     auto direction = out.directions.col(r);
     // The sign is arbitrary; fix it, so that a model does not depend on the solver's taste.

@@ -1,7 +1,5 @@
 #include "fathom/model/initialize.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,7 +50,7 @@ Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, doub
   const Matrix A = cross * L_inverse.transpose();
   Matrix normal = A.transpose() * A;
   normal.diagonal().array() += ridge;
-  return normal.llt().solve(A.transpose() * target);
+  return SolvePositiveDefinite(normal, A.transpose() * target);
 }
 
 Posterior MakePosterior(bool site_form, Index M, const Vector& mean, double var,
@@ -209,11 +207,10 @@ Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
   const bool wide = D > x.rows();
   const Matrix product =
       wide ? Matrix(centred * centred.transpose() / N) : Matrix(centred.transpose() * centred / N);
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(product);
-  FATHOM_CHECK(solver.info() == Eigen::Success);
+  const Eigensystem system = SymmetricEigensystem(product);
   const Index last = product.rows() - 1;
   const auto principal = [&](Index c) -> Vector {
-    const Vector eigenvector = solver.eigenvectors().col(last - c);
+    const Vector eigenvector = system.vectors.col(last - c);
     return wide ? Vector((centred.transpose() * eigenvector).normalized()) : eigenvector;
   };
   const auto variance_along = [&](const Vector& d) {
@@ -221,9 +218,9 @@ Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
   };
   RandomStream stream(seed, 3);
   Matrix loadings(D, count);
-  const double tiny = 1e-10 * std::max(solver.eigenvalues().maxCoeff(), 1e-300);
+  const double tiny = 1e-10 * std::max(system.values.maxCoeff(), 1e-300);
   for (Index c = 0; c < count; ++c) {
-    const bool there = c <= last && solver.eigenvalues()[last - c] > tiny;
+    const bool there = c <= last && system.values[last - c] > tiny;
     Vector direction = there ? principal(c) : Vector(stream.NormalMatrix(D, 1));
     // The sign is arbitrary; fix it, so that the start does not depend on the solver's taste.
     Index largest = 0;
