@@ -33,6 +33,7 @@ Command AddEvaluate(CLI::App* program);
 Command AddCv(CLI::App* program);
 Command AddInspect(CLI::App* program);
 Command AddExport(CLI::App* program);
+Command AddRecipe(CLI::App* program);
 Command AddDemo(CLI::App* program);
 Command AddBench(CLI::App* program);
 Command AddTables(CLI::App* program);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "fathom/recipe/fields.h"
 
 namespace fathom::cli {
 
@@ -34,12 +35,24 @@ std::vector<std::string> Names(const CLI::Option& option) {
 
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
+// Kinds of kernels and likelihoods, for the options that take one.
+std::string KnownKinds(const CLI::Option& option) {
+  Recipe recipe;
+  std::string kinds;
+  for (const Field& field : RecipeFields(&recipe)) {
+    const bool takes_kind = std::holds_alternative<std::string*>(field.value);
+    if (!takes_kind || !option.check_lname(field.option)) continue;
+    for (const std::string& kind : field.choices) kinds += (kinds.empty() ? "" : " ") + kind;
+  }
+  return kinds;
+}
+
 // "fast default best" for a value of type fast|default|best; empty for types such as NAME=S|FILE.
 std::string Choices(const CLI::Option& option) {
   std::string type = option.get_type_name();
   const auto spells_choices = [](char c) { return c == '|' || (c >= 'a' && c <= 'z'); };
   if (type.find('|') == std::string::npos || !std::all_of(type.begin(), type.end(), spells_choices))
-    return {};
+    return KnownKinds(option);
   std::replace(type.begin(), type.end(), '|', ' ');
   return type;
 }

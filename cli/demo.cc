@@ -12,7 +12,7 @@
 #include "fathom/data/csv.h"
 #include "fathom/fit/fit.h"
 #include "fathom/io/atomic_file.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom::cli {
 

@@ -14,7 +14,7 @@
 #include "fathom/base/error.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom::cli {

@@ -12,7 +12,7 @@
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom::cli {
 

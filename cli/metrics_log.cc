@@ -13,7 +13,7 @@
 #include "fathom/base/error.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/file_bytes.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom::cli {
 

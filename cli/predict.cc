@@ -14,7 +14,7 @@
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/io/atomic_file.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom::cli {
 

@@ -3,6 +3,7 @@
 #define FATHOM_CLI_RECIPE_OPTIONS_H_
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 
 #include "fathom/recipe/recipe.h"
@@ -10,10 +11,9 @@
 namespace fathom::cli {
 
 struct RecipeOptions {
-  std::string quality = "default", hidden, inducing, time_budget;
-  std::string start = "principal", form = "whitened", propagation = "moments", inference = "aep";
-  std::string covariance = "diag", whitening = "auto", precision = "double", stack = "auto";
+  std::string quality = "default";
   Recipe recipe;
+  std::map<std::string, std::string> words;  // by option: what CLI11 cannot put into the recipe
 };
 
 // Their defaults are the recipe's.

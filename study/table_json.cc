@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 #include "study/results_file.h"
 
 namespace fathom {

@@ -4,6 +4,7 @@
 #ifndef FATHOM_DATA_WHITEN_H_
 #define FATHOM_DATA_WHITEN_H_
 
+#include "fathom/base/enum_names.h"
 #include "fathom/base/types.h"
 
 namespace fathom {
@@ -13,6 +14,10 @@ enum class Whitening {
   kNever,
   kAlways,
 };
+constexpr auto NamesOf(Whitening) {
+  return std::to_array<EnumName<Whitening>>(
+      {{Whitening::kAuto, "auto"}, {Whitening::kNever, "never"}, {Whitening::kAlways, "always"}});
+}
 
 // Of the standardised inputs x [N, D]: the principal directions, each divided by its standard
 // deviation, by falling variance. Those without any (below 1e-10 of the largest) are left out.

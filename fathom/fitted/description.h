@@ -7,7 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom {
 

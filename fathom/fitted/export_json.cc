@@ -2,7 +2,7 @@
 
 #include "fathom/fitted/export.h"
 #include "fathom/fitted/model_file.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fathom/base/aligned.h"
+#include "fathom/base/enum_names.h"
 #include "fathom/base/types.h"
 
 namespace fathom {
@@ -103,6 +104,10 @@ struct LatentFunctionGradient {
 // and the gradient was useless; with two or five units both held to 1e-3 and 1e-2. Kernels other
 // than se_ard know only kDouble.
 enum class Precision { kDouble, kMixed };
+constexpr auto NamesOf(Precision) {
+  return std::to_array<EnumName<Precision>>(
+      {{Precision::kDouble, "double"}, {Precision::kMixed, "mixed"}});
+}
 
 struct ProjectionOptions {
   // Whether any row may have an input with variance. If not, only certain rows may come and the

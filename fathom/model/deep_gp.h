@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/enum_names.h"
 #include "fathom/likelihood/likelihood.h"
 #include "fathom/model/sparse_gp.h"
 
@@ -30,6 +31,11 @@ enum class Propagation {
   kSamples,  // as paths drawn afresh for each row
   kPoints,   // as paths through points common to all rows, learnt with the model
 };
+constexpr auto NamesOf(Propagation) {
+  return std::to_array<EnumName<Propagation>>({{Propagation::kMoments, "moments"},
+                                               {Propagation::kSamples, "samples"},
+                                               {Propagation::kPoints, "points"}});
+}
 
 struct DeepGp {
   std::vector<GpLayer> layers;

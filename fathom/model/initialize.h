@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/enum_names.h"
 #include "fathom/model/deep_gp.h"
 
 namespace fathom {
@@ -17,6 +18,10 @@ enum class Start {
   // In the site form: small random factors.
   kPaper,
 };
+constexpr auto NamesOf(Start) {
+  return std::to_array<EnumName<Start>>(
+      {{Start::kPrincipal, "principal"}, {Start::kPaper, "paper"}});
+}
 
 struct Architecture {
   std::vector<Index> hidden = {5};  // widths of the hidden layers; empty: one GP layer

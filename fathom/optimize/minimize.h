@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "fathom/base/enum_names.h"
 #include "fathom/optimize/adam.h"
 #include "fathom/optimize/objective.h"
 
@@ -70,6 +71,14 @@ struct Progress {
 };
 
 enum class StopReason { kFinished, kConverged, kTimeBudget, kInterrupted, kNumericalFailure };
+constexpr auto NamesOf(StopReason) {
+  return std::to_array<EnumName<StopReason>>(
+      {{StopReason::kFinished, "finished"},
+       {StopReason::kConverged, "converged"},
+       {StopReason::kTimeBudget, "time budget"},
+       {StopReason::kInterrupted, "interrupted"},
+       {StopReason::kNumericalFailure, "numerical failure"}});
+}
 
 struct Summary {
   StopReason reason = StopReason::kFinished;

@@ -4,7 +4,11 @@
 #define FATHOM_RECIPE_RECIPE_H_
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
+#include "fathom/base/enum_names.h"
+#include "fathom/base/error.h"
 #include "fathom/data/whiten.h"
 #include "fathom/model/initialize.h"
 #include "fathom/optimize/minimize.h"
@@ -17,9 +21,17 @@ enum class Inference {
   kSep,  // stochastic EP: the tied factor by moment matching
   kEp,   // EP: a factor for each row, by moment matching
 };
+constexpr auto NamesOf(Inference) {
+  return std::to_array<EnumName<Inference>>(
+      {{Inference::kAep, "aep"}, {Inference::kSep, "sep"}, {Inference::kEp, "ep"}});
+}
 
 // Whether networks of several kinds are fitted and their predictions mixed; see stack.h.
 enum class Stacking { kNever, kAuto, kAlways };
+constexpr auto NamesOf(Stacking) {
+  return std::to_array<EnumName<Stacking>>(
+      {{Stacking::kAuto, "auto"}, {Stacking::kNever, "never"}, {Stacking::kAlways, "always"}});
+}
 
 struct Recipe {
   // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
@@ -55,7 +67,20 @@ Index DefaultSteps(Index rows);
 
 inline constexpr Index kMostSteps = 1'000'000'000'000'000;
 
-// Throws Error naming the first option that is out of range.
+// Says that a field is out of its range, or does not go with another one.
+class RecipeError : public Error {
+ public:
+  RecipeError(std::string field, std::string rule)
+      : Error(field + " " + rule), field_(std::move(field)), rule_(std::move(rule)) {}
+  const std::string& field() const { return field_; }  // "optimizer.learning_rate"
+  const std::string& rule() const { return rule_; }    // "must be positive, not -1"
+
+ private:
+  std::string field_, rule_;
+};
+
+// Throws RecipeError for the first field that cannot be as it is, or Error for a kernel or a
+// likelihood that is not known. The ranges of the fields stand in fields.cc.
 void CheckRecipe(const Recipe& recipe);
 
 }  // namespace fathom

@@ -8,13 +8,16 @@
 
 namespace fathom {
 
-// Every field, grouped as in the structs. The seeds of the start and of the optimiser are not
-// fields of their own: the recipe's seed stands for all.
+// Every field, grouped as in the structs.
 nlohmann::json RecipeToJson(const Recipe& recipe);
 
 // Changes the fields that `json` names; the others stay. Throws Error naming a field that is not
 // known or whose value has the wrong kind. Ranges are CheckRecipe's business.
 void UpdateRecipe(const nlohmann::json& json, Recipe* recipe);
+
+// The description of all fields, a list of objects: "name", "kind", "default" and "help", and those
+// of "allowed", "low", "high", "above_low", "choices", "unit" and "option" that a field has.
+nlohmann::ordered_json DescribeRecipe();
 
 }  // namespace fathom
 

@@ -10,7 +10,7 @@
 #include "fathom/fitted/arrays.h"
 #include "fathom/fitted/model_file.h"
 #include "fathom/model/packing.h"
-#include "fathom/recipe/json_value.h"
+#include "fathom/io/json_value.h"
 
 namespace fathom {
 

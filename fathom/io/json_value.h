@@ -1,7 +1,7 @@
-// Single values between C++ and JSON. Reading checks kind and range: an Error names the field, what
-// it must be and what stands there.
-#ifndef FATHOM_RECIPE_JSON_VALUE_H_
-#define FATHOM_RECIPE_JSON_VALUE_H_
+// Single values between C++ and JSON. Reading checks the kind: an Error names the field, what it
+// must be and what stands there.
+#ifndef FATHOM_IO_JSON_VALUE_H_
+#define FATHOM_IO_JSON_VALUE_H_
 
 #include <cstdint>
 #include <map>
@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/enum_names.h"
 #include "fathom/base/types.h"
-#include "fathom/recipe/recipe.h"
 
 namespace fathom {
 
-// JSON has no NaN and no infinities; they become the texts "NaN", "Infinity" and "-Infinity".
+// JSON has no NaN and no infinities; they become the strings "NaN", "Infinity" and "-Infinity".
 nlohmann::json ToJson(double value);
 nlohmann::json ToJson(bool value);
 nlohmann::json ToJson(int value);
@@ -24,13 +24,6 @@ nlohmann::json ToJson(const std::string& value);
 nlohmann::json ToJson(const std::vector<Index>& value);
 nlohmann::json ToJson(const std::vector<std::string>& value);
 nlohmann::json ToJson(const std::map<std::string, std::vector<std::string>>& value);
-nlohmann::json ToJson(Start value);
-nlohmann::json ToJson(Propagation value);
-nlohmann::json ToJson(StopReason value);
-nlohmann::json ToJson(Inference value);
-nlohmann::json ToJson(Precision value);
-nlohmann::json ToJson(Whitening value);
-nlohmann::json ToJson(Stacking value);
 
 void FromJson(const nlohmann::json& json, const std::string& name, double* value);
 void FromJson(const nlohmann::json& json, const std::string& name, bool* value);
@@ -42,14 +35,21 @@ void FromJson(const nlohmann::json& json, const std::string& name, std::vector<I
 void FromJson(const nlohmann::json& json, const std::string& name, std::vector<std::string>* value);
 void FromJson(const nlohmann::json& json, const std::string& name,
               std::map<std::string, std::vector<std::string>>* value);
-void FromJson(const nlohmann::json& json, const std::string& name, Start* value);
-void FromJson(const nlohmann::json& json, const std::string& name, Propagation* value);
-void FromJson(const nlohmann::json& json, const std::string& name, StopReason* value);
-void FromJson(const nlohmann::json& json, const std::string& name, Inference* value);
-void FromJson(const nlohmann::json& json, const std::string& name, Precision* value);
-void FromJson(const nlohmann::json& json, const std::string& name, Whitening* value);
-void FromJson(const nlohmann::json& json, const std::string& name, Stacking* value);
+
+// The string that `json` holds, which must be one of `names`.
+std::string NameFromJson(const nlohmann::json& json, const std::string& name,
+                         const std::vector<std::string>& names);
+
+// An enum is written by its name. (The type is a parameter because here it is only declared.)
+template <NamedEnum Enum, typename Json = nlohmann::json>
+Json ToJson(Enum value) {
+  return ToJson(NameOf(value));
+}
+template <NamedEnum Enum>
+void FromJson(const nlohmann::json& json, const std::string& name, Enum* value) {
+  FromName(NameFromJson(json, name, AllNames<Enum>()), value);
+}
 
 }  // namespace fathom
 
-#endif  // FATHOM_RECIPE_JSON_VALUE_H_
+#endif  // FATHOM_IO_JSON_VALUE_H_

@@ -1,0 +1,343 @@
+#include "fathom/recipe/fields.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "fathom/base/enum_names.h"
+#include "fathom/kernel/kernel.h"
+#include "fathom/likelihood/likelihood.h"
+
+namespace fathom {
+
+namespace {
+
+// "10", "1e15".
+std::string Short(double value) {
+  std::ostringstream text;
+  text << value;
+  std::string digits = text.str();
+  std::erase(digits, '+');
+  return digits;
+}
+
+}  // namespace
+
+bool Range::Contains(double value) const {
+  return std::isfinite(value) && (above_low ? value > low : value >= low) && value <= high;
+}
+
+bool Range::Bounded() const { return std::isfinite(low) || std::isfinite(high); }
+
+std::string Range::Describe() const {
+  const bool bounded = std::isfinite(high);
+  if (!std::isfinite(low)) return bounded ? "at most " + Short(high) : "finite";
+  if (!above_low && bounded) return "from " + Short(low) + " to " + Short(high);
+  if (!above_low) return "at least " + Short(low);
+  const std::string above = low == 0 ? "positive" : "above " + Short(low);
+  return above + (bounded ? " and at most " + Short(high) : " and finite");
+}
+
+std::string KindOf(const Field& field) {
+  struct {
+    std::string operator()(const bool*) const { return "flag"; }
+    std::string operator()(const int*) const { return "whole number"; }
+    std::string operator()(const Index*) const { return "whole number"; }
+    std::string operator()(const std::uint64_t*) const { return "whole number"; }
+    std::string operator()(const double*) const { return "number"; }
+    std::string operator()(const std::string*) const { return "string"; }
+    std::string operator()(const std::vector<Index>*) const { return "list of whole numbers"; }
+    std::string operator()(const Choice&) const { return "choice"; }
+  } kind;
+  return std::visit(kind, field.value);
+}
+
+namespace {
+
+Range From(double low, double high = std::numeric_limits<double>::infinity()) {
+  return {.low = low, .high = high};
+}
+
+Range Above(double low, double high = std::numeric_limits<double>::infinity()) {
+  return {.low = low, .high = high, .above_low = true};
+}
+
+template <NamedEnum Enum>
+Choice OneOf(Enum* value) {
+  return {.get = [value] { return NameOf(*value); },
+          .set = [value](const std::string& name) { FromName(name, value); }};
+}
+
+std::vector<std::string> LikelihoodChoices() {
+  std::vector<std::string> names = LikelihoodNames();
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
+// In each function the bindings name all members of the struct: a new one does not compile until it
+// is named here, and then it belongs into the list.
+
+std::vector<Field> NetworkFields(Architecture* architecture) {
+  auto& [hidden, inducing, kernel, likelihood, linear_mean, skip_links, shared, full_covariance,
+         site_form, propagation, paths] = *architecture;
+  return {
+      {.name = "architecture.hidden",
+       .value = &hidden,
+       .range = From(1, 1000),
+       .option = "hidden",
+       .placeholder = "N[,N]",
+       .help = "Widths of the hidden layers, '2,2' for two of them"},
+      {.name = "architecture.inducing",
+       .value = &inducing,
+       .range = From(1, 10000),
+       .option = "inducing",
+       .placeholder = "M[,M]",
+       .help = "Pseudo-points per function; a list gives one number per layer"},
+      {.name = "architecture.kernel",
+       .value = &kernel,
+       .choices = {"se_ard", "linear_ard", "matern32", "matern52", "spectral_mixture"},
+       .option = "kernel",
+       .placeholder = "KIND",
+       .help = "se_ard, linear_ard, matern32, matern52, spectral_mixture or, with three "
+               "components, spectral_mixture:3; or a sum, as se_ard+linear_ard"},
+      {.name = "architecture.likelihood",
+       .value = &likelihood,
+       .choices = LikelihoodChoices(),
+       .option = "likelihood",
+       .placeholder = "KIND",
+       .help = "gaussian, student_t or heteroscedastic for numbers; poisson for counts; probit, "
+               "softmax or robust_max for classes; auto: by the target"},
+      {.name = "architecture.propagation",
+       .value = OneOf(&propagation),
+       .choices = AllNames<Propagation>(),
+       .option = "propagation",
+       .help = "What passes between layers: a Gaussian, sampled paths, or paths through learnt "
+               "points; the last two give mixtures as predictions"},
+      {.name = "architecture.paths",
+       .value = &paths,
+       .range = From(1, 10000),
+       .option = "paths",
+       .placeholder = "S",
+       .help = "Paths per row with the propagation samples or points"},
+      {.name = "architecture.full_covariance",
+       .value = &full_covariance,
+       .choices = {"diag", "full"},
+       .option = "covariance",
+       .help = "Whether the hidden units of a row are propagated as independent or as one joint "
+               "Gaussian"},
+      {.name = "architecture.linear_mean",
+       .value = &linear_mean,
+       .option = "linear-mean",
+       .help = "Hidden layers start from a linear function of their inputs"},
+      {.name = "architecture.skip_links",
+       .value = &skip_links,
+       .option = "skip-links",
+       .help = "Upper layers see the inputs too"},
+      {.name = "architecture.shared",
+       .value = &shared,
+       .option = "shared",
+       .help = "The functions of a layer share kernel and pseudo-inputs"},
+      {.name = "architecture.site_form",
+       .value = &site_form,
+       .choices = {"whitened", "sites"},
+       .option = "form",
+       .help = "How the posterior is written while it is optimised"},
+  };
+}
+
+std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
+  auto& [steps, batch_size, learning_rate, warm_up, time_budget, patience, tolerance, cool_down,
+         max_recoveries, unused_seed, adam] = *optimizer;
+  static_cast<void>(unused_seed);
+  auto& [beta1, beta2, epsilon] = adam;
+  return {
+      {.name = "optimizer.steps",
+       .value = &steps,
+       .range = From(0, static_cast<double>(kMostSteps)),
+       .option = "steps",
+       .placeholder = "N",
+       .help = "Most steps of the optimiser; 0: by the size of the table, and four times as many "
+               "where the noise proves small, or with a time budget"},
+      {.name = "optimizer.time_budget",
+       .value = &time_budget,
+       .range = From(0),
+       .unit = "s",
+       .option = "time-budget",
+       .placeholder = "TIME",
+       .help = "Make the best of this time"},
+      {.name = "optimizer.batch_size",
+       .value = &batch_size,
+       .range = From(1),
+       .option = "batch",
+       .placeholder = "ROWS",
+       .help = "Rows per step"},
+      {.name = "optimizer.learning_rate",
+       .value = &learning_rate,
+       .range = Above(0, 10),
+       .option = "learning-rate",
+       .placeholder = "R",
+       .help = "Step size of Adam, at its largest"},
+      {.name = "optimizer.warm_up",
+       .value = &warm_up,
+       .range = From(0),
+       .option = "warm-up",
+       .placeholder = "N",
+       .help = "Steps in which the learning rate grows to it"},
+      {.name = "optimizer.patience",
+       .value = &patience,
+       .range = From(0),
+       .option = "patience",
+       .placeholder = "N",
+       .help = "End when the energy has not improved for so many steps; 0: never"},
+      {.name = "optimizer.tolerance",
+       .value = &tolerance,
+       .help = "An improvement of the energy counts from here on"},
+      {.name = "optimizer.cool_down",
+       .value = &cool_down,
+       .range = From(0),
+       .help = "Steps in which the learning rate falls to zero at the end of the patience"},
+      {.name = "optimizer.max_recoveries",
+       .value = &max_recoveries,
+       .help = "Training fails after it had to go back and take smaller steps so many times"},
+      {.name = "optimizer.adam.beta1",
+       .value = &beta1,
+       .help = "Decay of Adam's mean of the gradient"},
+      {.name = "optimizer.adam.beta2",
+       .value = &beta2,
+       .help = "Decay of Adam's mean of the squared gradient"},
+      {.name = "optimizer.adam.epsilon",
+       .value = &epsilon,
+       .help = "Keeps Adam from dividing by zero"},
+  };
+}
+
+std::vector<Field> StartFields(InitializeOptions* options) {
+  auto& [start, lengthscale, upper_lengthscale, hidden_noise, output_noise, hidden_posterior_var,
+         sample_rows, unused_seed] = *options;
+  static_cast<void>(unused_seed);
+  return {
+      {.name = "start.start",
+       .value = OneOf(&start),
+       .choices = AllNames<Start>(),
+       .option = "start",
+       .help = "Starting point of the training"},
+      {.name = "start.lengthscale",
+       .value = &lengthscale,
+       .range = Above(0),
+       .help = "Lengthscales of the first layer, times the root of the number of inputs"},
+      {.name = "start.upper_lengthscale",
+       .value = &upper_lengthscale,
+       .range = Above(0),
+       .help = "Lengthscales of the layers above, times the root of the number of inputs"},
+      {.name = "start.hidden_noise",
+       .value = &hidden_noise,
+       .range = Above(0),
+       .help = "Noise variance of the hidden units"},
+      {.name = "start.output_noise",
+       .value = &output_noise,
+       .range = Above(0),
+       .help = "Noise variance of the targets, which are scaled to variance 1"},
+      {.name = "start.hidden_posterior_var",
+       .value = &hidden_posterior_var,
+       .range = Above(0),
+       .help = "Variance of the whitened posterior of the hidden layers"},
+      {.name = "start.sample_rows",
+       .value = &sample_rows,
+       .range = From(1),
+       .help = "Rows from which the starting point is found"},
+  };
+}
+
+// The fields that belong to no group.
+std::vector<Field> TopFields(Recipe* recipe) {
+  auto& [architecture, start, whitening, inference, alpha, mixture, lengthscale_prior, noise_floor,
+         optimizer, effort, low_noise_steps, stack, precision, seed, threads] = *recipe;
+  return {
+      {.name = "stack",
+       .value = OneOf(&stack),
+       .choices = AllNames<Stacking>(),
+       .option = "stack",
+       .help = "Whether networks of several kinds are fitted and their predictions mixed, by how "
+               "well they predict a tenth of the rows: moments, one layer more, none hidden, "
+               "points, and with always samples; auto: for numbers in tables of 500 rows and more"},
+      {.name = "inference",
+       .value = OneOf(&inference),
+       .choices = AllNames<Inference>(),
+       .option = "inference",
+       .help = "How the posterior is found: aep maximises the tied factor's energy; sep and ep "
+               "match moments, ep with a factor for each row"},
+      {.name = "alpha",
+       .value = &alpha,
+       .range = From(0, 1),
+       .option = "alpha",
+       .placeholder = "A",
+       .help = "Power of EP: 1 is EP, 0 the variational limit"},
+      {.name = "mixture",
+       .value = &mixture,
+       .option = "mixture",
+       .help =
+           "Paths are mixed with power 1, and alpha acts inside each; without it, alpha in both "
+           "places"},
+      {.name = "effort",
+       .value = &effort,
+       .range = Above(0, 1000),
+       .option = "effort",
+       .placeholder = "F",
+       .help = "Multiplies the number of steps that the size of the table calls for"},
+      {.name = "low_noise_steps",
+       .value = &low_noise_steps,
+       .range = From(0, static_cast<double>(kMostSteps)),
+       .help = "Steps where the noise proves small; 0: four times what the size of the table calls "
+               "for, or as many as were asked for"},
+      {.name = "lengthscale_prior",
+       .value = &lengthscale_prior,
+       .range = From(0),
+       .option = "lengthscale-prior",
+       .placeholder = "SD",
+       .help = "How far lengthscales may go from the root of the number of inputs: standard "
+               "deviation of their logarithm; 0: no prior"},
+      {.name = "noise_floor",
+       .value = &noise_floor,
+       .range = From(0),
+       .option = "noise-floor",
+       .placeholder = "V",
+       .help = "Least noise variance, of targets scaled to variance 1"},
+      {.name = "whitening",
+       .value = OneOf(&whitening),
+       .choices = AllNames<Whitening>(),
+       .option = "whiten",
+       .help = "Whether nearly collinear inputs are turned into uncorrelated ones; auto: where a "
+               "linear fit owes more than half of what it explains to their small differences"},
+      {.name = "precision",
+       .value = OneOf(&precision),
+       .choices = AllNames<Precision>(),
+       .option = "precision",
+       .help =
+           "Of the exponentials of upper layers: mixed is faster and for networks of two hidden "
+           "units and more"},
+      {.name = "seed",
+       .value = &seed,
+       .option = "seed",
+       .placeholder = "N",
+       .help = "Seed of the starting point and of the batches"},
+      {.name = "threads",
+       .value = &threads,
+       .range = From(0, 1024),
+       .option = "threads",
+       .placeholder = "N",
+       .help = "Threads to use; 0 means all cores. The result does not depend on it"},
+  };
+}
+
+}  // namespace
+
+std::vector<Field> RecipeFields(Recipe* recipe) {
+  std::vector<Field> fields = TopFields(recipe);
+  for (const std::vector<Field>& group :
+       {NetworkFields(&recipe->architecture), OptimizerFields(&recipe->optimizer),
+        StartFields(&recipe->start)}) {
+    fields.insert(fields.end(), group.begin(), group.end());
+  }
+  return fields;
+}
+
+}  // namespace fathom
