@@ -1,5 +1,5 @@
 // Runs every bad input of tests/support/bad_inputs.h and compares what the program says, to the
-// letter, with docs/errors.md. After a message has changed:
+// letter, with docs/reference/errors.md. After a message has changed:
 //   FATHOM_WRITE_DOCS=1 build/fathom_tests --gtest_filter='BadInputs.*'
 #include <cstring>
 #include <filesystem>
@@ -161,7 +161,7 @@ TEST_F(BadInputs, AreToldInOneLineAsThePageSays) {
     kinds += section.inputs.size();
   }
   EXPECT_GE(kinds, 40U);
-  const std::string path = FATHOM_DOCS "/errors.md";
+  const std::string path = FATHOM_DOCS "/reference/errors.md";
   if (::getenv("FATHOM_WRITE_DOCS") != nullptr) std::ofstream(path) << page;
   EXPECT_EQ(TestFolder::Read(path), page);
 }

@@ -188,7 +188,7 @@ inline BadInputSection BadStudies() {
        {"a dataset that one must bring",
         "",
         "bench year --data folder --out new",
-        {"'year'", "docs/experiments.md"}},
+        {"'year'", "docs/how-to/studies.md"}},
        {"a dataset that the study has not",
         "",
         "bench uci --data folder --out new --datasets bostn",
