@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::bench {
 

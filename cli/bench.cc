@@ -9,8 +9,8 @@
 #include "cli/progress.h"
 #include "cli/study.h"
 #include "cli/workers.h"
-#include "fathom/experiment/run_unit.h"
-#include "fathom/experiment/table_json.h"
+#include "study/run_unit.h"
+#include "study/table_json.h"
 
 namespace fathom::cli {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::cli {
 

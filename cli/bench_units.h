@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/study.h"
-#include "fathom/experiment/results_file.h"
+#include "study/results_file.h"
 
 namespace fathom::cli {
 

@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::cli {
 

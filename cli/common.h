@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fathom/data/table.h"
-#include "fathom/fit/model.h"
+#include "fathom/fitted/model.h"
 
 namespace fathom::cli {
 

@@ -5,8 +5,8 @@
 
 #include "cli/toml.h"
 #include "fathom/base/error.h"
-#include "fathom/data/file_bytes.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
+#include "fathom/io/file_bytes.h"
 
 namespace fathom::cli {
 

@@ -11,10 +11,10 @@
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
-#include "fathom/data/atomic_file.h"
+#include "fathom/base/text.h"
 #include "fathom/data/csv.h"
-#include "fathom/data/text.h"
 #include "fathom/fit/cross_validate.h"
+#include "fathom/io/atomic_file.h"
 
 namespace fathom::cli {
 

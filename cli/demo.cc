@@ -9,10 +9,10 @@
 #include "cli/progress.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
-#include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
 #include "fathom/fit/fit.h"
-#include "fathom/fit/json_value.h"
+#include "fathom/io/atomic_file.h"
+#include "fathom/recipe/json_value.h"
 
 namespace fathom::cli {
 

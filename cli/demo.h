@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "fathom/demo/sampled_function.h"
 #include "fathom/evaluate/metrics.h"
-#include "fathom/fit/model.h"
+#include "fathom/fitted/model.h"
+#include "study/sampled_function.h"
 
 namespace fathom::cli {
 

@@ -4,9 +4,9 @@
 
 #include "cli/demo.h"
 #include "fathom/base/threads.h"
-#include "fathom/demo/figure.h"
-#include "fathom/demo/mountain_car.h"
 #include "fathom/inference/latent.h"
+#include "plot/figure.h"
+#include "study/mountain_car.h"
 
 namespace fathom::cli {
 

@@ -1,8 +1,8 @@
 #include <filesystem>
 
 #include "cli/demo.h"
-#include "fathom/demo/figure.h"
-#include "fathom/demo/step.h"
+#include "plot/figure.h"
+#include "study/step.h"
 
 namespace fathom::cli {
 

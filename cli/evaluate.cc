@@ -7,8 +7,8 @@
 #include "cli/data_options.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
+#include "fathom/base/text.h"
 #include "fathom/base/threads.h"
-#include "fathom/data/text.h"
 #include "fathom/evaluate/metrics.h"
 
 namespace fathom::cli {

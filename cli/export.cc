@@ -3,8 +3,8 @@
 
 #include "cli/common.h"
 #include "fathom/base/error.h"
-#include "fathom/data/atomic_file.h"
-#include "fathom/export/export.h"
+#include "fathom/fitted/export.h"
+#include "fathom/io/atomic_file.h"
 
 namespace fathom::cli {
 

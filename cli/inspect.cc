@@ -12,9 +12,9 @@
 #include "cli/report.h"
 #include "cli/toml.h"
 #include "fathom/base/error.h"
-#include "fathom/fit/describe.h"
-#include "fathom/fit/json_value.h"
-#include "fathom/fit/recipe_json.h"
+#include "fathom/fitted/describe.h"
+#include "fathom/recipe/json_value.h"
+#include "fathom/recipe/recipe_json.h"
 
 namespace fathom::cli {
 

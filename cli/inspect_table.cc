@@ -11,8 +11,8 @@
 #include "cli/align.h"
 #include "cli/common.h"
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
-#include "fathom/fit/json_value.h"
+#include "fathom/base/text.h"
+#include "fathom/recipe/json_value.h"
 
 namespace fathom::cli {
 

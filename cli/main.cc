@@ -7,7 +7,7 @@
 #include "cli/common.h"
 #include "cli/config.h"
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::cli {
 

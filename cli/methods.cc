@@ -6,8 +6,8 @@
 #include "cli/config.h"
 #include "cli/recipe_options.h"
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
-#include "fathom/experiment/deep_gp_method.h"
+#include "fathom/base/text.h"
+#include "study/deep_gp_method.h"
 
 namespace fathom::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fathom/experiment/predictor.h"
+#include "study/predictor.h"
 
 namespace fathom::cli {
 

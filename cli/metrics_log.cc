@@ -11,9 +11,9 @@
 
 #include "cli/common.h"
 #include "fathom/base/error.h"
-#include "fathom/data/atomic_file.h"
-#include "fathom/data/file_bytes.h"
-#include "fathom/fit/json_value.h"
+#include "fathom/io/atomic_file.h"
+#include "fathom/io/file_bytes.h"
+#include "fathom/recipe/json_value.h"
 
 namespace fathom::cli {
 

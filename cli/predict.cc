@@ -9,10 +9,10 @@
 #include "cli/common.h"
 #include "cli/data_options.h"
 #include "fathom/base/error.h"
-#include "fathom/data/atomic_file.h"
 #include "fathom/data/csv.h"
 #include "fathom/evaluate/class_metrics.h"
-#include "fathom/fit/json_value.h"
+#include "fathom/io/atomic_file.h"
+#include "fathom/recipe/json_value.h"
 
 namespace fathom::cli {
 

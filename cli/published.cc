@@ -6,7 +6,7 @@
 #include "cli/embedded.h"
 #include "cli/toml.h"
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::cli {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fathom/experiment/score_table.h"
+#include "study/score_table.h"
 
 namespace fathom::cli {
 

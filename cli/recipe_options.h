@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "fathom/fit/recipe.h"
+#include "fathom/recipe/recipe.h"
 
 namespace fathom::cli {
 

@@ -7,9 +7,9 @@
 
 #include "cli/common.h"
 #include "cli/data_options.h"
-#include "fathom/data/text.h"
-#include "fathom/fit/describe.h"
-#include "fathom/fit/json_value.h"
+#include "fathom/base/text.h"
+#include "fathom/fitted/describe.h"
+#include "fathom/recipe/json_value.h"
 
 namespace fathom::cli {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "fathom/fit/model.h"
+#include "fathom/fitted/model.h"
 
 namespace fathom::cli {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/align.h"
-#include "fathom/fit/json_value.h"
+#include "fathom/recipe/json_value.h"
 
 namespace fathom::cli {
 

@@ -9,9 +9,9 @@
 #include "cli/methods.h"
 #include "cli/toml.h"
 #include "fathom/base/error.h"
-#include "fathom/data/file_bytes.h"
-#include "fathom/data/text.h"
-#include "fathom/experiment/made_data.h"
+#include "fathom/base/text.h"
+#include "fathom/io/file_bytes.h"
+#include "study/made_data.h"
 
 namespace fathom::cli {
 

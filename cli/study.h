@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fathom/experiment/data_folder.h"
-#include "fathom/experiment/predictor.h"
+#include "study/data_folder.h"
+#include "study/predictor.h"
 
 namespace fathom::cli {
 

@@ -7,13 +7,13 @@
 #include "cli/common.h"
 #include "cli/published.h"
 #include "fathom/base/error.h"
-#include "fathom/data/atomic_file.h"
-#include "fathom/data/text.h"
-#include "fathom/experiment/rank_diagram.h"
-#include "fathom/experiment/results_file.h"
-#include "fathom/experiment/score_figure.h"
-#include "fathom/experiment/table_json.h"
-#include "fathom/experiment/table_text.h"
+#include "fathom/base/text.h"
+#include "fathom/io/atomic_file.h"
+#include "study/rank_diagram.h"
+#include "study/results_file.h"
+#include "study/score_figure.h"
+#include "study/table_json.h"
+#include "study/table_text.h"
 
 namespace fathom::cli {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::cli {
 

@@ -24,7 +24,7 @@ function(fathom_collect_headers result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-fathom_collect_headers(FATHOM_PUBLIC_HEADERS fathom/fathom.h fathom/export/export.h)
+fathom_collect_headers(FATHOM_PUBLIC_HEADERS fathom/fathom.h fathom/fitted/export.h)
 foreach(header IN LISTS FATHOM_PUBLIC_HEADERS)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})

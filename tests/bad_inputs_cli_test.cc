@@ -8,9 +8,9 @@
 #include <limits>
 #include <map>
 
-#include "fathom/data/safetensors.h"
-#include "fathom/data/text.h"
-#include "fathom/fit/model.h"
+#include "fathom/base/text.h"
+#include "fathom/fitted/model.h"
+#include "fathom/io/safetensors.h"
 #include "tests/support/bad_inputs.h"
 #include "tests/support/program.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "fathom/experiment/results_file.h"
+#include "study/results_file.h"
 #include "tests/support/program.h"
 
 namespace fathom {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <sstream>
 
-#include "fathom/data/test_folder.h"
-#include "fathom/export/export.h"
+#include "fathom/fitted/export.h"
 #include "tests/support/random_model.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "fathom/base/random.h"
 #include "fathom/data/read_table.h"
-#include "fathom/data/test_folder.h"
-#include "fathom/fit/model.h"
+#include "fathom/fitted/model.h"
 #include "tests/support/program.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

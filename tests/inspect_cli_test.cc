@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fathom/data/read_table.h"
-#include "fathom/fit/model.h"
+#include "fathom/fitted/model.h"
 #include "tests/support/program.h"
 
 namespace fathom {

@@ -11,9 +11,9 @@
 
 #include "fathom/base/random.h"
 #include "fathom/base/stopwatch.h"
-#include "fathom/data/test_folder.h"
-#include "fathom/fit/checkpoint.h"
+#include "fathom/train/checkpoint.h"
 #include "tests/support/program.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

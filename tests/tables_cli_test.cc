@@ -2,9 +2,9 @@
 #include <filesystem>
 
 #include "fathom/data/read_table.h"
-#include "fathom/demo/xml_check_for_test.h"
-#include "fathom/experiment/results_file.h"
+#include "study/results_file.h"
 #include "tests/support/program.h"
+#include "tests/support/xml_check.h"
 
 namespace fathom {
 namespace {

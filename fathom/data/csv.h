@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fathom/base/types.h"
-#include "fathom/data/file_bytes.h"
 #include "fathom/data/read_table.h"
+#include "fathom/io/file_bytes.h"
 
 namespace fathom {
 

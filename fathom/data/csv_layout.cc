@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "fathom/base/error.h"
+#include "fathom/base/text.h"
 #include "fathom/data/read_columns.h"
-#include "fathom/data/text.h"
 
 namespace fathom::internal {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom::internal {
 namespace {

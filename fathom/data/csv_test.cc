@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "fathom/base/random.h"
-#include "fathom/data/test_folder.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

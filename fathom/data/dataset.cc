@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "fathom/base/error.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
 
 namespace fathom {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "fathom/data/test_folder.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/base/text.h"
 #include "fathom/base/threads.h"
 #include "fathom/data/levels.h"
 #include "fathom/data/read_columns.h"
-#include "fathom/data/text.h"
 
 namespace fathom {
 

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "fathom/data/file_bytes.h"
 #include "fathom/data/read_table.h"
+#include "fathom/io/file_bytes.h"
 
 namespace fathom {
 

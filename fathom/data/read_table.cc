@@ -1,8 +1,8 @@
 #include "fathom/data/read_table.h"
 
 #include "fathom/data/csv.h"
-#include "fathom/data/file_bytes.h"
 #include "fathom/data/npy.h"
+#include "fathom/io/file_bytes.h"
 
 namespace fathom {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-#include "fathom/data/test_folder.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

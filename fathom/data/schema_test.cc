@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "fathom/data/test_folder.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

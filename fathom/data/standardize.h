@@ -3,8 +3,8 @@
 #ifndef FATHOM_DATA_STANDARDIZE_H_
 #define FATHOM_DATA_STANDARDIZE_H_
 
-#include "fathom/base/prediction.h"
 #include "fathom/base/types.h"
+#include "fathom/distribution/prediction.h"
 
 namespace fathom {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fathom/data/test_folder.h"
-#include "fathom/data/text.h"
+#include "fathom/base/text.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fathom/data/test_folder.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {

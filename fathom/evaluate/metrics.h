@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "fathom/base/prediction.h"
 #include "fathom/base/threads.h"
 #include "fathom/base/types.h"
+#include "fathom/distribution/prediction.h"
 
 namespace fathom {
 

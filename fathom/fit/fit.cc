@@ -8,14 +8,14 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/base/text.h"
 #include "fathom/data/fingerprint.h"
-#include "fathom/data/text.h"
-#include "fathom/fit/describe.h"
-#include "fathom/fit/engine.h"
-#include "fathom/fit/observations.h"
-#include "fathom/fit/one_network.h"
-#include "fathom/fit/stack.h"
-#include "fathom/fit/stack_kinds.h"
+#include "fathom/ensemble/kinds.h"
+#include "fathom/ensemble/stack.h"
+#include "fathom/fitted/describe.h"
+#include "fathom/train/engine.h"
+#include "fathom/train/observations.h"
+#include "fathom/train/one_network.h"
 
 namespace fathom {
 

@@ -2,42 +2,10 @@
 #ifndef FATHOM_FIT_FIT_H_
 #define FATHOM_FIT_FIT_H_
 
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "fathom/fit/checkpoint.h"
+#include "fathom/train/checkpoint.h"
+#include "fathom/train/control.h"
 
 namespace fathom {
-
-// What is known at the end of each pass over the table.
-struct EpochMetrics {
-  Index stage = 0;  // number of the network, where a stack trains several one after another
-  Index epoch = 0;  // passes of this network that are done
-  Index step = 0;   // of all networks so far, as are the seconds
-  double energy_per_row = 0;  // moving average over the steps
-  double learning_rate = 0;   // of the last step
-  Vector noise_std;           // as NoiseStd gives it
-  double seconds = 0;         // since the start, without breaks
-};
-
-// What accompanies a training. Nothing here changes its result.
-struct FitControl {
-  // After each step; returning false ends the training with what has been reached.
-  ProgressCallback callback = nullptr;
-  std::function<void(const EpochMetrics&)> on_epoch = nullptr;
-  // File from which Resume can go on; written every so many seconds and when the callback ends the
-  // training. Whoever keeps the model removes it. Empty: none.
-  std::string checkpoint = {};
-  double checkpoint_interval = 30;
-  // Is told why a checkpoint could not be written, and the training goes on; if null, that ends it
-  // with the Error.
-  std::function<void(const std::string&)> on_checkpoint_failure = nullptr;
-  double seconds_before = 0;  // that count as part of the training, such as reading the table
-  std::string origin = {};    // see TrainingData
-  std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
-};
 
 // Fits a deep GP, or a stack of them, to a dataset. Throws Error for data or options that cannot be
 // used, NumericalError if no step could be computed.

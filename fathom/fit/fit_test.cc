@@ -10,8 +10,8 @@
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
 #include "fathom/evaluate/metrics.h"
-#include "fathom/fit/describe.h"
 #include "fathom/fit/fit.h"
+#include "fathom/fitted/describe.h"
 #include "fathom/inference/aep_energy.h"
 
 namespace fathom {

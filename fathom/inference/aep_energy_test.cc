@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fathom/base/error.h"
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/inference/predict.h"
 #include "tests/support/energy_gradient.h"
 #include "tests/support/random_model.h"

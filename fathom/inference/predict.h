@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/inference/network.h"
 #include "fathom/inference/paths.h"
 

@@ -12,7 +12,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
 #include "fathom/base/random.h"
-#include "fathom/kernel/quadrature_for_test.h"
+#include "tests/support/kernel_quadrature.h"
 
 namespace fathom {
 namespace {

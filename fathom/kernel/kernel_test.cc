@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fathom/base/error.h"
-#include "fathom/kernel/every_kernel_for_test.h"
+#include "tests/support/every_kernel.h"
 #include "tests/support/gradient.h"
 
 namespace fathom {

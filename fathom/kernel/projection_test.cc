@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fathom/kernel/every_kernel_for_test.h"
+#include "tests/support/every_kernel.h"
 #include "tests/support/gradient.h"
 #include "tests/support/quadrature.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fathom/base/error.h"
-#include "fathom/kernel/every_kernel_for_test.h"
+#include "tests/support/every_kernel.h"
 
 namespace fathom {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fathom/kernel/every_kernel_for_test.h"
 #include "fathom/kernel/quadrature_projection.h"
+#include "tests/support/every_kernel.h"
 
 namespace fathom {
 namespace {

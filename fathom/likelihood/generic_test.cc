@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fathom/base/error.h"
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/likelihood/observed.h"
 #include "tests/support/gradient.h"
 #include "tests/support/log_z.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fathom/base/error.h"
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "tests/support/gradient.h"
 #include "tests/support/quadrature.h"
 

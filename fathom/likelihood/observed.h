@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "fathom/base/observation.h"
+#include "fathom/distribution/observation.h"
 #include "fathom/likelihood/likelihood.h"
 
 namespace fathom {

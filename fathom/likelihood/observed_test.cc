@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fathom/base/error.h"
-#include "fathom/base/prediction.h"
 #include "fathom/base/quadrature.h"
+#include "fathom/distribution/prediction.h"
 
 namespace fathom {
 namespace {

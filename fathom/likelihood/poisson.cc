@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/likelihood/labels.h"
 #include "fathom/likelihood/tilted.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "fathom/base/error.h"
-#include "fathom/base/normal_tail.h"
-#include "fathom/base/prediction.h"
 #include "fathom/base/quadrature.h"
+#include "fathom/distribution/normal_tail.h"
+#include "fathom/distribution/prediction.h"
 
 namespace fathom {
 

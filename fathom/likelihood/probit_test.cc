@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "fathom/base/error.h"
-#include "fathom/base/normal_tail.h"
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/normal_tail.h"
+#include "fathom/distribution/prediction.h"
 #include "tests/support/gradient.h"
 #include "tests/support/log_z.h"
 

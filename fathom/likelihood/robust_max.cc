@@ -5,8 +5,8 @@
 #include <numbers>
 #include <vector>
 
-#include "fathom/base/prediction.h"
 #include "fathom/base/quadrature.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/likelihood/labels.h"
 
 namespace fathom {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "fathom/base/error.h"
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "tests/support/gradient.h"
 #include "tests/support/log_z.h"
 

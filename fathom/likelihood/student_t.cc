@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/likelihood/tilted.h"
 
 namespace fathom {

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <string>
 
-#include "fathom/base/prediction.h"
+#include "fathom/distribution/prediction.h"
 #include "fathom/likelihood/likelihood.h"
 
 namespace fathom {

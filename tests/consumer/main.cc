@@ -1,6 +1,6 @@
 // Fits, predicts from several threads at once and exports, with the installed headers alone.
-#include <fathom/export/export.h>
 #include <fathom/fathom.h>
+#include <fathom/fitted/export.h>
 
 #include <cmath>
 #include <iostream>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "fathom/base/random.h"
-#include "fathom/data/test_folder.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 

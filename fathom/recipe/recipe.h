@@ -1,0 +1,63 @@
+// Everything that decides how a table becomes a model, as data: architecture, starting point,
+// inference, optimisation. The defaults are the recommended recipe.
+#ifndef FATHOM_RECIPE_RECIPE_H_
+#define FATHOM_RECIPE_RECIPE_H_
+
+#include <cstdint>
+
+#include "fathom/data/whiten.h"
+#include "fathom/model/initialize.h"
+#include "fathom/optimize/minimize.h"
+
+namespace fathom {
+
+// How the posterior is found.
+enum class Inference {
+  kAep,  // the tied factor's energy, maximised together with the hyperparameters
+  kSep,  // stochastic EP: the tied factor by moment matching
+  kEp,   // EP: a factor for each row, by moment matching
+};
+
+// Whether networks of several kinds are fitted and their predictions mixed; see stack.h.
+enum class Stacking { kNever, kAuto, kAlways };
+
+struct Recipe {
+  // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
+  Architecture architecture = {.likelihood = "auto"};
+  InitializeOptions start;
+  Whitening whitening = Whitening::kAuto;  // of the inputs
+  Inference inference = Inference::kAep;
+  double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit
+  // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as
+  // the likelihood itself (power 1). False: alpha outside too.
+  bool mixture = true;
+  // Standard deviation of the logarithm of a lengthscale; see lengthscale_prior.h. 0: no prior.
+  double lengthscale_prior = 1;
+  double noise_floor = 1e-6;  // least noise variance, of standardised targets
+  // steps = 0: as many as DefaultSteps says for the table, times `effort`; with a time budget up to
+  // four times as many, as far as it goes.
+  MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
+  double effort = 1;
+  // Steps where half of them show that the noise is small, for then there is more to be learnt (see
+  // fit.cc). 0: four times what DefaultSteps says, or `steps` if those are given.
+  Index low_noise_steps = 0;
+  // For moments and the tied factor. Auto: of a few kinds, where the table has rows enough to judge
+  // them by. The recipe of a model says never if it turned out so.
+  Stacking stack = Stacking::kAuto;
+  Precision precision = Precision::kDouble;
+  std::uint64_t seed = 1;  // of the start and of the batches
+  int threads = 0;         // 0: all cores. The result does not depend on it
+};
+
+// 500 steps for tables of up to 500 rows, growing with the root of the rows to at most 5000: a
+// larger table shows more structure worth learning, but each step then sees a smaller part of it.
+Index DefaultSteps(Index rows);
+
+inline constexpr Index kMostSteps = 1'000'000'000'000'000;
+
+// Throws Error naming the first option that is out of range.
+void CheckRecipe(const Recipe& recipe);
+
+}  // namespace fathom
+
+#endif  // FATHOM_RECIPE_RECIPE_H_

@@ -1,0 +1,172 @@
+#include "fathom/train/checkpoint.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "fathom/fitted/model_tensors.h"
+#include "fathom/model/packing.h"
+#include "fathom/recipe/json_value.h"
+
+namespace fathom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kMetadata = "optimizer";
+constexpr const char* kUpdates = "factor_updates";
+constexpr const char* kLengthened = "lengthened";  // there if it is
+
+std::string FactorPrefix() { return std::string(kOptimizerPrefix) + "factors."; }
+
+// Calls visit with the name and each of the numbers, for both directions; arrays apart.
+template <typename AnyPoint, typename Visitor>
+void VisitPoint(const std::string& prefix, AnyPoint& point, const Visitor& visit) {
+  auto& [parameters, adam, step, smoothed, best_smoothed, best_step, cool_down_from] = point;
+  static_cast<void>(parameters);
+  visit(prefix + "updates", adam.updates);
+  visit(prefix + "step", step);
+  visit(prefix + "smoothed", smoothed);
+  visit(prefix + "best_smoothed", best_smoothed);
+  visit(prefix + "best_step", best_step);
+  visit(prefix + "cool_down_from", cool_down_from);
+}
+
+template <typename AnyState, typename AnyPoint, typename Visitor>
+void VisitState(AnyState& state, AnyPoint& point, const Visitor& visit) {
+  VisitPoint("", point, visit);
+  VisitPoint("fallback.", state.fallback, visit);
+  visit("first_step", state.first_step);
+  visit("rate_scale", state.rate_scale);
+  visit("recoveries", state.recoveries);
+  visit("seconds", state.seconds);
+}
+
+template <typename AnyPoint>
+auto Arrays(const std::string& prefix, AnyPoint& point) {
+  const std::string name = kOptimizerPrefix + prefix;
+  return std::array{std::pair{name + "parameters", &point.parameters},
+                    std::pair{name + "first", &point.adam.first},
+                    std::pair{name + "second", &point.adam.second}};
+}
+
+// What Minimize and Adam take for granted.
+void CheckPoint(const MinimizePoint& point, Index first_step) {
+  constexpr Index kMostSteps = Index{1} << 52;
+  const bool finite = point.parameters.allFinite() && point.adam.first.allFinite() &&
+                      point.adam.second.allFinite() && std::isfinite(point.smoothed) &&
+                      std::isfinite(point.best_smoothed);
+  if (!finite) ThrowError("the optimiser's state has a number that is not finite");
+  if ((point.adam.second.array() < 0).any()) ThrowError("a square of the optimiser is negative");
+  const bool ordered = first_step >= 0 && point.step >= first_step && point.step <= kMostSteps &&
+                       point.best_step >= first_step && point.best_step <= point.step &&
+                       point.adam.updates >= 0 && point.adam.updates <= point.step &&
+                       point.cool_down_from >= -1 && point.cool_down_from <= point.step;
+  if (!ordered) ThrowError("the steps of the optimiser do not fit each other");
+}
+
+void CheckState(const MinimizeState& state) {
+  CheckPoint(state, state.first_step);
+  CheckPoint(state.fallback, state.first_step);
+  if (!(state.rate_scale > 0 && state.rate_scale <= 1) || state.recoveries < 0 ||
+      !(state.seconds >= 0) || std::isinf(state.seconds)) {
+    ThrowError("the optimiser's state is not usable");
+  }
+}
+
+Json ReadNumbers(const SafeTensors& content) {
+  const auto found = content.metadata.find(kMetadata);
+  if (found == content.metadata.end())
+    ThrowError("it is a model without the state of its training");
+  Json numbers = Json::parse(found->second, nullptr, /*allow_exceptions=*/false);
+  if (!numbers.is_object()) ThrowError("its optimiser's state is not JSON");
+  return numbers;
+}
+
+MinimizeState TakeState(Index size, SafeTensors* content) {
+  const Json numbers = ReadNumbers(*content);
+  MinimizeState state;
+  MinimizePoint& point = state;
+  VisitState(state, point, [&](const std::string& name, auto& value) {
+    if (!numbers.contains(name)) ThrowError("its optimiser's state has no ", Quoted(name));
+    FromJson(numbers[name], name, &value);
+  });
+  for (const auto& [name, array] : Arrays("", point)) *array = TakeVector(name, size, content);
+  for (const auto& [name, array] : Arrays("fallback.", state.fallback))
+    *array = TakeVector(name, size, content);
+  CheckState(state);
+  return state;
+}
+
+// All arrays of factors; what they must be is the business of the inference.
+FactorState TakeFactors(SafeTensors* content) {
+  FactorState factors;
+  const Json numbers = ReadNumbers(*content);
+  if (numbers.contains(kUpdates)) FromJson(numbers[kUpdates], kUpdates, &factors.updates);
+  if (factors.updates < 0) ThrowError("the updates of its factors are fewer than none");
+  const std::string prefix = FactorPrefix();
+  auto& tensors = content->tensors;
+  for (auto entry = tensors.lower_bound(prefix);
+       entry != tensors.end() && entry->first.starts_with(prefix); entry = tensors.erase(entry)) {
+    const Tensor& tensor = entry->second;
+    if (tensor.shape.size() != 2) ThrowError("array ", Quoted(entry->first), " is no matrix");
+    factors.arrays[entry->first.substr(prefix.size())] =
+        Eigen::Map<const Matrix>(tensor.values.data(), static_cast<Index>(tensor.shape[0]),
+                                 static_cast<Index>(tensor.shape[1]));
+  }
+  return factors;
+}
+
+}  // namespace
+
+Packing PackingOf(const Recipe& recipe) {
+  return {recipe.noise_floor, recipe.inference == Inference::kAep};
+}
+
+void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
+  SafeTensors content;
+  const MinimizeState& state = checkpoint.state;
+  const MinimizePoint& point = state;
+  try {
+    content = ModelToTensors(checkpoint.model);
+    CheckState(state);
+  } catch (const Error& error) {
+    ThrowError(path, ": cannot write the checkpoint: ", error.what());
+  }
+  Json numbers = Json::object();
+  VisitState(state, point,
+             [&](const std::string& name, const auto& value) { numbers[name] = ToJson(value); });
+  if (!checkpoint.factors.arrays.empty()) numbers[kUpdates] = checkpoint.factors.updates;
+  if (checkpoint.lengthened) numbers[kLengthened] = true;
+  content.metadata[kMetadata] = numbers.dump();
+  for (const auto& [name, array] : checkpoint.factors.arrays)
+    content.tensors[FactorPrefix() + name] = ToTensor({array.rows(), array.cols()}, array.data());
+  for (const auto& [name, array] : Arrays("", point)) content.tensors[name] = ToTensor(*array);
+  for (const auto& [name, array] : Arrays("fallback.", state.fallback))
+    content.tensors[name] = ToTensor(*array);
+  WriteSafeTensors(path, content);
+}
+
+Checkpoint LoadCheckpoint(const std::string& path) {
+  SafeTensors content = ReadSafeTensors(path);
+  try {
+    Checkpoint checkpoint;
+    checkpoint.model = TakeModel(&content);
+    CheckRecipe(checkpoint.model.recipe);
+    const Model& model = checkpoint.model;
+    checkpoint.lengthened = ReadNumbers(content).contains(kLengthened);
+    checkpoint.state =
+        TakeState(NumUnconstrained(model.network, PackingOf(model.recipe)), &content);
+    checkpoint.factors = TakeFactors(&content);
+    RequireNothingLeft(content);
+    return checkpoint;
+  } catch (const Error& error) {
+    ThrowError(path, ": is not a usable checkpoint: ", error.what());
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,38 @@
+// A training that is not finished, as a file: all that is needed to go on to the same bits.
+#ifndef FATHOM_TRAIN_CHECKPOINT_H_
+#define FATHOM_TRAIN_CHECKPOINT_H_
+
+#include <map>
+#include <string>
+
+#include "fathom/fitted/model.h"
+#include "fathom/model/packing.h"
+
+namespace fathom {
+
+// What EP and SEP keep beside the parameters.
+struct FactorState {
+  std::map<std::string, Matrix> arrays;
+  Index updates = 0;  // so far
+};
+
+struct Checkpoint {
+  Model model;  // as good as it is so far; its recipe is the one to go on with
+  // The network holds the same parameters after exp(), so these cannot be taken from there.
+  MinimizeState state;
+  FactorState factors = {};
+  bool lengthened = false;  // goes on for low_noise_steps of its recipe
+};
+
+// What the optimiser of such a training moves.
+Packing PackingOf(const Recipe& recipe);
+
+// A model file with the optimiser's arrays beside the model's: LoadModel reads it too. Save is all
+// or nothing. Load throws Error with file and reason for anything that is not a whole, consistent
+// checkpoint.
+void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path);
+Checkpoint LoadCheckpoint(const std::string& path);
+
+}  // namespace fathom
+
+#endif  // FATHOM_TRAIN_CHECKPOINT_H_

@@ -1,0 +1,226 @@
+#include "study/data_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <unordered_set>
+
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "fathom/io/file_bytes.h"
+#include "study/made_data.h"
+
+namespace fathom {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLayout =
+    "a dataset is a folder with data.csv and test_indices.txt (see docs/how-to/studies.md)";
+
+std::vector<std::string> FoldersIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void RequireDataset(const std::string& folder, const std::string& name) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    ThrowError(folder, ": there is no such folder; name the one that holds the datasets");
+  const fs::path place = fs::path(folder) / name;
+  if (!fs::is_directory(place, ignored)) {
+    ThrowError(folder, ": there is no dataset ", Quoted(name), DidYouMean(name, FoldersIn(folder)),
+               " ", kLayout);
+  }
+  for (const char* file : {"data.csv", "test_indices.txt"}) {
+    if (!fs::exists(place / file, ignored))
+      ThrowError((place / file).string(), ": there is no such file; ", kLayout);
+  }
+}
+
+// The next line of *text, without its end, which is removed from *text.
+std::string_view NextLine(std::string_view* text) {
+  const std::size_t end = std::min(text->find('\n'), text->size());
+  std::string_view line = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::vector<std::string_view> CellsOf(std::string_view line) {
+  std::vector<std::string_view> cells;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(',', begin), line.size());
+    cells.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return cells;
+}
+
+std::vector<std::string> ColumnNames(const std::string& path) {
+  const FileBytes file(path);
+  std::string_view text = file.bytes();
+  std::vector<std::string> names;
+  for (const std::string_view cell : CellsOf(NextLine(&text))) names.emplace_back(cell);
+  return names;
+}
+
+std::vector<std::string> OnlyThose(const std::vector<std::string>& names,
+                                   const std::vector<std::string>& that_are_in) {
+  std::vector<std::string> kept;
+  for (const std::string& name : names) {
+    if (std::count(that_are_in.begin(), that_are_in.end(), name) > 0) kept.push_back(name);
+  }
+  return kept;
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// [rows, 4 * digits]: the bits of one column of the file at `path`.
+Matrix ReadBits(const std::string& path, const std::vector<std::string>& header,
+                const std::string& column, Index rows) {
+  const FileBytes file(path);
+  std::string_view text = file.bytes();
+  NextLine(&text);
+  const Index place = FindColumn(path, header, column);
+  Matrix bits;
+  for (Index n = 0; n < rows; ++n) {
+    const std::vector<std::string_view> cells = CellsOf(NextLine(&text));
+    const auto fail = [&, n](const std::string& what) {
+      ThrowError(path, ": line ", n + 2, ", column ", Quoted(column), ": ", what);
+    };
+    if (cells.size() != header.size()) fail("the line has another number of cells than the header");
+    const std::string_view digits = cells[static_cast<std::size_t>(place)];
+    if (n == 0) bits.resize(rows, 4 * static_cast<Index>(digits.size()));
+    if (4 * static_cast<Index>(digits.size()) != bits.cols())
+      fail(std::to_string(digits.size()) + " digits, but the first line has " +
+           std::to_string(bits.cols() / 4) + "; give all rows as many");
+    for (Index j = 0; j < bits.cols(); ++j) {
+      const int digit = HexDigit(digits[static_cast<std::size_t>(j / 4)]);
+      if (digit < 0) fail(Quoted(digits) + " is not made of hexadecimal digits");
+      bits(n, j) = (digit >> (3 - j % 4)) & 1;
+    }
+  }
+  return bits;
+}
+
+// Puts the bits before the last column, which is the target.
+void InsertBits(const std::string& name, const Matrix& bits, Table* table) {
+  Matrix values(table->values.rows(), table->values.cols() + bits.cols());
+  values << table->values.leftCols(table->values.cols() - 1), bits, table->values.rightCols(1);
+  table->values = std::move(values);
+  std::vector<std::string> names;
+  for (Index j = 0; j < bits.cols(); ++j) names.push_back(name + ":" + std::to_string(j));
+  table->columns.insert(table->columns.end() - 1, names.begin(), names.end());
+  if (!table->levels.empty())
+    table->levels.insert(table->levels.end() - 1, names.size(), std::vector<std::string>());
+}
+
+Index ParseRow(const std::string& source, Index line, std::string_view word, Index rows) {
+  Index row = -1;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), row);
+  if (problem != std::errc() || end != word.data() + word.size() || row < 0 || row >= rows) {
+    ThrowError(source, ": line ", line, ": ", Quoted(word), " is not a row number from 0 to ",
+               rows - 1);
+  }
+  return row;
+}
+
+Split ParseSplit(const std::string& source, Index line, std::string_view text, Index rows) {
+  constexpr std::string_view kBlanks = " \t";
+  std::vector<bool> held_out(static_cast<std::size_t>(rows), false);
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+    if (text.empty()) break;
+    const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+    const auto row = static_cast<std::size_t>(ParseRow(source, line, text.substr(0, end), rows));
+    if (held_out[row])
+      ThrowError(source, ": line ", line, ": row ", row, " stands there twice; name it once");
+    held_out[row] = true;
+    text.remove_prefix(end);
+  }
+  Split split;
+  for (Index n = 0; n < rows; ++n)
+    (held_out[static_cast<std::size_t>(n)] ? split.held_out : split.train).push_back(n);
+  if (split.held_out.empty() || split.train.empty()) {
+    ThrowError(source, ": line ", line, ": leaves no row to ",
+               split.train.empty() ? "train" : "test", " on; each line is a split of its own");
+  }
+  return split;
+}
+
+}  // namespace
+
+std::vector<Split> ParseSplits(const std::string& source, std::string_view text, Index rows) {
+  std::vector<Split> splits;
+  while (!text.empty()) {
+    const std::string_view line = NextLine(&text);
+    splits.push_back(ParseSplit(source, static_cast<Index>(splits.size()) + 1, line, rows));
+  }
+  if (splits.empty())
+    ThrowError(source, ": is empty; write a line per split with the numbers of its test rows");
+  return splits;
+}
+
+SplitData LoadSplitData(const std::string& folder, const std::string& name,
+                        const DataFolderOptions& options) {
+  std::error_code ignored;
+  const bool is_there = !folder.empty() && fs::is_directory(fs::path(folder) / name, ignored);
+  if (CanMakeData(name) && !is_there) {
+    SplitData made = MakeData(name);
+    made.roles = options.roles;
+    made.roles.targets = {made.table.columns.back()};
+    return made;
+  }
+  RequireDataset(folder, name);
+  const fs::path place = fs::path(folder) / name;
+  const std::string path = (place / "data.csv").string();
+  const std::vector<std::string> header = ColumnNames(path);
+  const std::vector<std::string> bits = OnlyThose(options.bits, header);
+  SplitData data;
+  data.roles = options.roles;
+  data.roles.targets = {header.back()};
+  data.roles.ignore = OnlyThose(options.roles.ignore, header);
+  data.roles.categorical = OnlyThose(options.roles.categorical, header);
+  Roles reading = data.roles;
+  reading.ignore.insert(reading.ignore.end(), bits.begin(), bits.end());
+  data.table = ReadTable(path, ReadingFor(reading, {.threads = 1, .separator = ','}));
+  for (const std::string& column : bits)
+    InsertBits(column, ReadBits(path, header, column, data.table.values.rows()), &data.table);
+  const std::string splits = (place / "test_indices.txt").string();
+  data.splits = ParseSplits(splits, FileBytes(splits).bytes(), data.table.values.rows());
+  return data;
+}
+
+Table TableRows(const Table& table, const std::vector<Index>& rows) {
+  Table part{table.source, table.columns,  table.values(rows, Eigen::all),
+             table.levels, table.left_out, table.unnamed_columns};
+  return part;
+}
+
+std::vector<Index> UnseenRows(const Table& table, const Split& split) {
+  const auto bytes = [&](Index row) {
+    return std::string_view(reinterpret_cast<const char*>(table.values.row(row).data()),
+                            static_cast<std::size_t>(table.values.cols()) * sizeof(double));
+  };
+  std::unordered_set<std::string_view> seen;
+  for (const Index row : split.train) seen.insert(bytes(row));
+  std::vector<Index> unseen;
+  for (std::size_t place = 0; place < split.held_out.size(); ++place) {
+    if (!seen.contains(bytes(split.held_out[place]))) unseen.push_back(static_cast<Index>(place));
+  }
+  return unseen;
+}
+
+}  // namespace fathom

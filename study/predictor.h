@@ -1,0 +1,41 @@
+// What an experiment knows of a method: how to fit it to rows, and how to ask what it then
+// predicts.
+#ifndef FATHOM_STUDY_PREDICTOR_H_
+#define FATHOM_STUDY_PREDICTOR_H_
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "fathom/data/dataset.h"
+#include "fathom/distribution/prediction.h"
+
+namespace fathom {
+
+// A method that has seen its training rows.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  // Of y, in the units of the file; the columns are those of the training rows.
+  virtual Prediction Predict(const Moments& inputs) const = 0;
+  // P(y = class) [N, classes], in the order of schema.classes of the training rows, if they have
+  // any.
+  virtual Matrix ClassProbabilities(const Moments& inputs) const = 0;
+};
+
+// A method with all its settings. Only what Fit returns can predict.
+class Method {
+ public:
+  virtual ~Method() = default;
+
+  // On one thread. Throws what Fit of fit/fit.h throws.
+  virtual std::unique_ptr<Predictor> Fit(const Dataset& train) const = 0;
+  // Everything that can change the result, as it is recorded beside the scores.
+  virtual nlohmann::json Settings() const = 0;
+  // Expected time on a table of this size, in a unit that all methods share; a guess, by which long
+  // runs are started first.
+  virtual double Work(Index rows, Index inputs) const = 0;
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_STUDY_PREDICTOR_H_
