@@ -7,7 +7,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 DIR ?= tests/reference
 
-.PHONY: help setup build demo test reference lint format sanitize bench bench-quick clean
+.PHONY: help setup build demo test reference docs lint format sanitize bench bench-quick clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -48,7 +48,13 @@ reference: build/build.ninja ## Compare the engine with the reference numbers in
 	@cmake --build build -j $(JOBS) --target fathom_reference
 	@FATHOM_REFERENCE_DIR='$(DIR)' build/fathom_reference
 
-lint: build/build.ninja ## Check format, folder dependencies, equations and (changed files) clang-tidy
+docs: ## Build the documentation as a site, build/site/index.html; warnings are errors
+	@tools/setup --quiet --docs
+	@tools/check_links
+	@mkdocs build --quiet --strict
+	@echo "make docs: open build/site/index.html"
+
+lint: build/build.ninja ## Check format, folder dependencies, equations, links and (changed files) clang-tidy
 	@tools/lint
 
 format: setup ## Format all C++ files in place

@@ -27,7 +27,7 @@ constexpr const char* kExample =
     "each, and adds a JSON\nline with scores, settings, time and memory to OUT/results.jsonl for "
     "each that is finished. Started again, it does\nwhat is left, however it ended. Ctrl-C waits "
     "for what is running; a second one does not. 'fathom tables OUT'\nmakes tables and figures of "
-    "the results. Studies are described in docs/experiments.md.";
+    "the results. Studies are described in docs/how-to/studies.md.";
 
 struct BenchOptions {
   std::string study, data, out, splits;

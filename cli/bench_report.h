@@ -13,7 +13,7 @@
 
 namespace fathom::cli {
 
-// The line of a finished unit; docs/experiments.md lists the fields.
+// The line of a finished unit; docs/reference/studies.md lists the fields.
 nlohmann::ordered_json ResultLine(const std::string& study, const Unit& unit, const JobEnd& end);
 
 // A line on standard output per unit (none if `quiet`) or, on a terminal, one that changes.

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLayout =
-    "a dataset is a folder with data.csv and test_indices.txt (see docs/experiments.md)";
+    "a dataset is a folder with data.csv and test_indices.txt (see docs/how-to/studies.md)";
 
 std::vector<std::string> FoldersIn(const std::string& folder) {
   std::vector<std::string> names;

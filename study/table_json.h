@@ -1,4 +1,4 @@
-// Tables of scores as JSON; docs/json.md explains every field.
+// Tables of scores as JSON; docs/reference/json.md explains every field.
 #ifndef FATHOM_STUDY_TABLE_JSON_H_
 #define FATHOM_STUDY_TABLE_JSON_H_
 

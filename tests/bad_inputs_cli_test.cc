@@ -1,5 +1,5 @@
-// Runs every bad input of tests/support/bad_inputs.h and compares what the program says, to the
-// letter, with docs/errors.md. After a message has changed:
+// Runs every bad input of tests/support/bad_inputs.h and compares the messages, word for word, with
+// docs/reference/errors.md. After a message has changed:
 //   FATHOM_WRITE_DOCS=1 build/fathom_tests --gtest_filter='BadInputs.*'
 #include <cstring>
 #include <filesystem>
@@ -20,11 +20,13 @@ namespace fathom {
 namespace {
 
 constexpr const char* kAbout =
-    "# What goes wrong, and what fathom says\n\n"
-    "Every failure is one line on standard error that says what is wrong, where, and what to do, "
-    "and an exit code:\n0 good, 2 bad input, 3 numerical failure. No half-written file is ever "
-    "left. This page is what the program said when\n`tests/bad_inputs_cli_test.cc` last ran it, "
-    "which compares it to the letter; `⏎` is the end of a line of the file.\nAfter a change:\n\n"
+    "# Errors\n\n"
+    "Errors are one line on standard error: file, line, column, fix. The exit code is 0 for "
+    "success, 2 for bad input\nand 3 for a numerical failure; an interrupted command returns 128 "
+    "plus the number of the signal. A command that\nfails leaves no half-written file.\n\n"
+    "A test runs every command of this page and compares the messages word for word "
+    "(`tests/bad_inputs_cli_test.cc`).\n`⏎` marks the end of a line of the file. After you have "
+    "changed a message, write the page again:\n\n"
     "    FATHOM_WRITE_DOCS=1 build/fathom_tests --gtest_filter='BadInputs.*'\n";
 
 std::string TrainingTable() {
@@ -164,7 +166,7 @@ TEST_F(BadInputs, AreToldInOneLineAsThePageSays) {
     kinds += section.inputs.size();
   }
   EXPECT_GE(kinds, 40U);
-  const std::string path = FATHOM_DOCS "/errors.md";
+  const std::string path = FATHOM_DOCS "/reference/errors.md";
   if (::getenv("FATHOM_WRITE_DOCS") != nullptr) std::ofstream(path) << page;
   EXPECT_EQ(TestFolder::Read(path), page);
 }

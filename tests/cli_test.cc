@@ -36,7 +36,7 @@ TEST_F(Cli, VersionAndHelp) {
 }
 
 TEST_F(Cli, EveryOptionOfFitIsExplained) {
-  const std::string page = TestFolder::Read(FATHOM_DOCS "/fit.md");
+  const std::string page = TestFolder::Read(FATHOM_DOCS "/reference/fit.md");
   std::istringstream help(Good({"fit", "--help"}));
   int options = 0;
   for (std::string line; std::getline(help, line);) {

@@ -2,7 +2,7 @@
 //   log Z = log sum_k w_k exp(alpha log p(y | m + sqrt(v) z_k)),                  [generic-log-z]
 // with nodes z_k of Gauss and Hermite, or standard normal draws that are the same in every call
 // (common random numbers, in pairs z and -z), so that log Z is a smooth function whose gradient is
-// exact. It is biased for a finite number of nodes; docs/likelihoods.md says by how much.
+// exact. It is biased for a finite number of nodes; docs/how-to/cpp.md says by how much.
 //
 //   const auto laplace = std::make_shared<GenericLikelihood>(GenericOptions{
 //       .name = "laplace",

@@ -15,7 +15,7 @@ namespace fathom {
 // targets.
 //
 // robust_max and not softmax, since one step of a fit takes a fraction of the time; see
-// docs/likelihoods.md.
+// docs/reference/likelihoods.md.
 std::string ChooseLikelihood(const std::string& name, const Dataset& dataset);
 
 // Functions that the likelihood has for the targets of the dataset.

@@ -98,7 +98,7 @@ class NetworkTraining {
   }
 
   // Whether half of the planned steps are done and leave so little noise that more steps pay. On
-  // tables with much noise they only fit the noise (docs/accuracy.md).
+  // tables with much noise they only fit the noise (docs/measurements/decisions.md).
   bool LearnsMore() {
     const Index done = run_.state.step - run_.state.first_step;
     if (LowNoiseSteps() <= optimizer_.steps || done != (optimizer_.steps + 1) / 2) return false;

@@ -1,5 +1,5 @@
 // Everything that users hand to the program and that it cannot take, or takes with a note: the one
-// list behind tests/bad_inputs_cli_test.cc and docs/errors.md.
+// list behind tests/bad_inputs_cli_test.cc and docs/reference/errors.md.
 #ifndef FATHOM_TESTS_SUPPORT_BAD_INPUTS_H_
 #define FATHOM_TESTS_SUPPORT_BAD_INPUTS_H_
 
