@@ -27,6 +27,8 @@ std::string CheckCase(const std::string& kind, const Json& test) {
   } else {
     throw std::runtime_error("unknown kind " + kind);
   }
+  for (const std::string part : {"expected", "gradients", "prediction"})
+    compare.ExpectAllRead(PartOf(test, part), part);
   return compare.text();
 }
 

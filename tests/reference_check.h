@@ -15,8 +15,9 @@ struct ReferenceResult {
   std::vector<std::string> unsupported;  // "case: what is missing"
 };
 
-// All *.json files of a folder, in order of their names. A file or kind that is not known is a
-// failure; one that is known but not yet supported is named as such.
+// All *.json files of a folder, in order of their names. A case may hold only some of the expected
+// numbers of its kind. A file, a kind or an expected number that is not known is a failure, as is a
+// case without any; a case that is known but not yet supported is named as such.
 std::vector<ReferenceResult> CheckReferences(const std::string& folder);
 
 // FATHOM_REFERENCE_DIR, or the project's own copy.

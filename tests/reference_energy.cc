@@ -3,7 +3,7 @@
 
 #include "fathom/base/linalg.h"
 #include "fathom/inference/aep_energy.h"
-#include "fathom/inference/full_covariance.h"
+#include "fathom/inference/pass.h"
 #include "fathom/inference/predict.h"
 #include "fathom/likelihood/robust_max.h"
 #include "tests/reference_json.h"
@@ -38,31 +38,39 @@ DeepGp ModelOf(const Json& json, double N, const std::string& likelihood = "gaus
   return model;
 }
 
+// `reference` holds, as far as it goes, the gradients of one function.
+void CompareFunction(const SparseGp& gp, const SparseGp& gradient, double N, const Json& reference,
+                     const std::string& name, Comparison* compare) {
+  if (const Json* kernel = compare->Find(reference, "kernel"))
+    CompareBlocks(name + "d ", *gp.kernel, gp.input_dim(), gradient.theta, *kernel, compare);
+  compare->ExpectAt(reference, "Z", name + "d Z", [&] { return gradient.Z; });
+  const auto& sites = std::get<Sites>(gp.posterior);
+  const auto& d_sites = std::get<Sites>(gradient.posterior);
+  compare->ExpectAt(reference, "eta", name + "d eta", [&] { return Vector(N * d_sites.h); });
+  compare->ExpectAt(reference, "Lambda", name + "d Lambda", [&] {
+    // From the factor R to T = R R' = N Lambda.
+    Matrix R_inverse = sites.R;
+    InvertLowerInPlace(&R_inverse);
+    return Matrix(N * CholeskyBackward(R_inverse, sites.R.transpose() * d_sites.R));
+  });
+}
+
 void CompareGradients(const DeepGp& model, const DeepGp& gradient, double N, const Json& expected,
                       Comparison* compare) {
+  const Json* layers = compare->Find(expected, "layers");
+  if (layers == nullptr) return;
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
-    const Json& layer = expected.at("layers")[l];
-    for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
-      const SparseGp& g = gradient.layers[l].gps[d];
-      const auto& sites = std::get<Sites>(model.layers[l].gps[d].posterior);
-      const auto& d_sites = std::get<Sites>(g.posterior);
-      const Json& reference = layer.at("gps")[d];
-      const std::string name = "layer " + std::to_string(l) + " gp " + std::to_string(d) + " ";
-      compare->Expect(name + "d theta", g.theta,
-                      BlocksOf(*g.kernel, g.input_dim(), reference.at("kernel")));
-      compare->Expect(name + "d Z", g.Z, ToMatrix(reference.at("Z")));
-      compare->Expect(name + "d eta", N * d_sites.h, ToVector(reference.at("eta")));
-      // From the factor R to T = R R' = N Lambda.
-      Matrix R_inverse = sites.R;
-      InvertLowerInPlace(&R_inverse);
-      const Matrix d_T = CholeskyBackward(R_inverse, sites.R.transpose() * d_sites.R);
-      compare->Expect(name + "d Lambda", N * d_T, ToMatrix(reference.at("Lambda")));
+    const Json& layer = layers->at(l);
+    const std::string name = "layer " + std::to_string(l) + " ";
+    if (const Json* gps = compare->Find(layer, "gps")) {
+      for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d)
+        CompareFunction(model.layers[l].gps[d], gradient.layers[l].gps[d], N, gps->at(d),
+                        name + "gp " + std::to_string(d) + " ", compare);
     }
-    if (l + 1 == model.layers.size() && !layer.contains("sigma2")) continue;
-    const Vector& d_noise = l + 1 < model.layers.size() ? gradient.layers[l].noise_variance
-                                                        : gradient.likelihood_parameters;
-    compare->Expect("layer " + std::to_string(l) + " d sigma2", d_noise,
-                    ToVector(layer.at("sigma2")));
+    compare->ExpectAt(layer, "sigma2", name + "d sigma2", [&] {
+      return l + 1 < model.layers.size() ? gradient.layers[l].noise_variance
+                                         : gradient.likelihood_parameters;
+    });
   }
 }
 
@@ -75,6 +83,8 @@ std::vector<Index> AllRows(const Moments& x) {
 // phi of every GP at a scale c, plus that of its prior, against the file.
 void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::string& what,
                 Comparison* compare) {
+  const Json* reference = compare->Find(expected, what);
+  if (reference == nullptr) return;
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
       const SparseGp& gp = model.layers[l].gps[d];
@@ -85,7 +95,7 @@ void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::
       const double prior = 0.5 * LogDeterminant(L);
       const double phi =
           what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c, nullptr).phi;
-      compare->Expect(what, prior + phi, expected.at(what)[l][d]);
+      compare->Expect(what, prior + phi, reference->at(l).at(d));
     }
   }
 }
@@ -97,55 +107,62 @@ std::string LikelihoodName(const Json& test) {
   return "robust_max";
 }
 
+// Means and variances, or covariances, under names with that prefix.
+void CompareMoments(const std::string& what, const FullMoments& actual, const Json& expected,
+                    const std::string& prefix, Comparison* compare) {
+  compare->ExpectAt(expected, prefix + "mean", what + " mean", [&] { return actual.mean; });
+  compare->ExpectAt(expected, prefix + "var", what + " variance",
+                    [&] { return actual.Diagonal().var; });
+  compare->ExpectAt(expected, prefix + "cov", what + " covariance", [&] { return actual.cov; });
+}
+
 void ComparePrediction(const NetworkPredictor& predictor, const Json& expected,
                        Comparison* compare) {
-  const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
-  const Prediction f = predictor.Predict(x, {.latent = true});
-  compare->Expect("predicted f mean", f.components[0].mean, ToMatrix(expected.at("f_mean")));
-  compare->Expect("predicted f variance", f.components[0].var, ToMatrix(expected.at("f_var")));
-  if (!expected.contains("probability")) {
-    const Prediction y = predictor.Predict(x, {});
-    compare->Expect("predicted y mean", y.components[0].mean, ToMatrix(expected.at("y_mean")));
-    compare->Expect("predicted y variance", y.components[0].var, ToMatrix(expected.at("y_var")));
-    return;
+  const Json* x_test = compare->Find(expected, "X_test");
+  if (x_test == nullptr) return;
+  const Moments x = Moments::Certain(ToMatrix(*x_test));
+  const bool full = predictor.model().full_covariance;
+  for (const std::string of : {"f", "y"}) {
+    const bool latent = of == "f";
+    if (!latent && !expected.contains("y_mean") && !expected.contains("y_var") &&
+        !expected.contains("y_cov"))
+      continue;
+    const FullMoments moments =
+        full ? predictor.PredictJoint(x, latent)
+             : FullMoments::FromDiagonal(predictor.Predict(x, {.latent = latent}).components[0]);
+    CompareMoments("predicted " + of, moments, expected, of + "_", compare);
   }
+  const Json* probability = compare->Find(expected, "probability");
+  if (probability == nullptr) return;
   const Matrix actual = predictor.ClassProbabilities(x, {});
-  const Json& probability = expected.at("probability");
-  if (probability[0].is_array()) {
-    compare->Expect("probability", actual, ToMatrix(probability));
+  if (probability->at(0).is_array()) {
+    compare->Expect("probability", actual, *probability);
   } else {
-    compare->Expect("probability", actual.col(1), ToVector(probability));
+    compare->Expect("probability", Vector(actual.col(1)), *probability);
   }
 }
 
-// A file gives the covariances only where there are any.
-void CompareJoint(const std::string& what, const FullMoments& actual, const Json& expected,
-                  const std::string& prefix, Comparison* compare) {
-  compare->Expect(what + " mean", actual.mean, ToMatrix(expected.at(prefix + "mean")));
-  if (expected.contains(prefix + "cov")) {
-    CompareCovariances(what + " covariance", actual.cov, expected.at(prefix + "cov"), compare);
-  } else {
-    compare->Expect(what + " variance", actual.Diagonal().var,
-                    ToMatrix(expected.at(prefix + "var")));
+// Moments of every layer under the cavities.
+void CompareLayers(const DeepGp& model, const Cavity& cavity, const Moments& x,
+                   const Json& expected, Comparison* compare) {
+  const ThreadPool pool(1);
+  ConditionedModel gps;
+  gps.Prepare(model, cavity, pool);
+  Network network;
+  network.Prepare(model, {.joint = model.full_covariance}, gps, pool);
+  Pass pass;
+  pass.Reserve(network, {0, model.num_layers()}, x.rows(), 0);
+  pass.raw() = x;
+  pass.Up(network, {}, {});
+  const auto handed = [&](Index l) {
+    const Handed& out = pass.output(l);
+    return model.full_covariance ? out.joint : FullMoments::FromDiagonal(out.moments);
+  };
+  if (const Json* hidden = compare->Find(expected, "hidden")) {
+    for (Index l = 0; l + 1 < model.num_layers(); ++l)
+      CompareMoments("hidden", handed(l), hidden->at(l), "", compare);
   }
-}
-
-void CompareFullMoments(const Network& network, const Moments& x, const Json& expected,
-                        Comparison* compare) {
-  FullLayers layers;
-  layers.Prepare(network, false);
-  const std::vector<FullMoments> outputs = layers.Forward(x);
-  for (std::size_t l = 0; l + 1 < outputs.size(); ++l)
-    CompareJoint("hidden", outputs[l], expected.at("hidden")[l], "", compare);
-  CompareJoint("f", outputs.back(), expected, "f_", compare);
-}
-
-void CompareJointPrediction(const NetworkPredictor& predictor, const Json& expected,
-                            Comparison* compare) {
-  const Moments x = Moments::Certain(ToMatrix(expected.at("X_test")));
-  CompareJoint("predicted f", predictor.PredictJoint(x, true), expected, "f_", compare);
-  if (expected.contains("y_mean"))
-    CompareJoint("predicted y", predictor.PredictJoint(x, false), expected, "y_", compare);
+  CompareMoments("f", handed(model.num_layers() - 1), expected, "f_", compare);
 }
 
 }  // namespace
@@ -166,41 +183,20 @@ void CheckEnergy(const Json& test, Comparison* compare) {
   const AepEnergy energy(model, x, y, {.alpha = alpha, .N = N}, pool);
   DeepGp gradient;
   const EnergyParts parts = energy.Energy(model, AllRows(x), &gradient);
-  const Json& expected = test.at("expected");
-  compare->Expect("F", parts.F, expected.at("F"));
+  const Json& expected = PartOf(test, "expected");
+  compare->ExpectAt(expected, "F", "F", [&] { return parts.F; });
   ComparePhi(model, 1, expected, "phi_prior", compare);
   ComparePhi(model, 1, expected, "phi_posterior", compare);
   ComparePhi(model, 1 - alpha / N, expected, "phi_cavity", compare);
-  for (Index n = 0; n < x.rows(); ++n) {
-    const std::vector<Index> one{n};
-    compare->Expect("log Z", energy.Energy(model, one, nullptr).sum_log_z, expected.at("log_Z")[n]);
-  }
-  CompareGradients(model, gradient, N, test.at("gradients"), compare);
-
-  // Moments of every layer under the cavities.
-  Network network;
-  network.Prepare(model, {alpha, N}, {}, pool);
-  if (full) {
-    CompareFullMoments(network, x, expected, compare);
-    CompareJointPrediction(NetworkPredictor(model, pool), test.at("prediction"), compare);
-    return;
-  }
-  Moments below = x;
-  for (Index l = 0; l < model.num_layers(); ++l) {
-    Network::LayerTape tape;
-    Moments out;
-    network.Forward(l, below, x, &tape, &out);
-    if (l + 1 < model.num_layers()) {
-      compare->Expect("hidden mean", out.mean, ToMatrix(expected.at("hidden")[l].at("mean")));
-      compare->Expect("hidden variance", out.var, ToMatrix(expected.at("hidden")[l].at("var")));
-    } else {
-      compare->Expect("f mean", out.mean, ToMatrix(expected.at("f_mean")));
-      compare->Expect("f variance", out.var, ToMatrix(expected.at("f_var")));
-    }
-    below = out;
-  }
-
-  ComparePrediction(NetworkPredictor(model, pool), test.at("prediction"), compare);
+  compare->ExpectAt(expected, "log_Z", "log Z", [&] {
+    Vector log_z(x.rows());
+    for (Index n = 0; n < x.rows(); ++n)
+      log_z[n] = energy.Energy(model, std::vector<Index>{n}, nullptr).sum_log_z;
+    return log_z;
+  });
+  CompareGradients(model, gradient, N, PartOf(test, "gradients"), compare);
+  CompareLayers(model, {alpha, N}, x, expected, compare);
+  ComparePrediction(NetworkPredictor(model, pool), PartOf(test, "prediction"), compare);
 }
 
 void CheckVariational(const Json& test, Comparison* compare) {
@@ -212,9 +208,12 @@ void CheckVariational(const Json& test, Comparison* compare) {
   const AepEnergy bound(model, x, y, {.alpha = 0, .N = N}, pool);
   DeepGp gradient;
   const EnergyParts parts = bound.Energy(model, AllRows(x), &gradient);
-  compare->Expect("bound", parts.F, test.at("expected").at("uncollapsed_bound"));
-  CompareGradients(model, gradient, N, test.at("gradients"), compare);
-  for (const Json& pair : test.at("expected").at("energy_at_alpha")) {
+  const Json& expected = PartOf(test, "expected");
+  compare->ExpectAt(expected, "uncollapsed_bound", "bound", [&] { return parts.F; });
+  CompareGradients(model, gradient, N, PartOf(test, "gradients"), compare);
+  const Json* at_alpha = compare->Find(expected, "energy_at_alpha");
+  if (at_alpha == nullptr) return;
+  for (const Json& pair : *at_alpha) {
     const AepEnergy energy(model, x, y, {.alpha = pair[0].get<double>(), .N = N}, pool);
     compare->Expect("energy at alpha " + pair[0].dump(),
                     energy.Energy(model, AllRows(x), nullptr).F, pair[1]);

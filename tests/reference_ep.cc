@@ -64,6 +64,36 @@ std::string NameOf(std::size_t l, std::size_t d) {
   return "layer " + std::to_string(l) + " gp " + std::to_string(d) + " ";
 }
 
+// One function's update by one row of a table of N equal ones, and that of SEP.
+struct FunctionStep {
+  FunctionStep(const SparseGp& gp, double N_in) : whitening(gp), N(N_in) {}
+  Whitening whitening;
+  double N;
+  Belief cavity;
+  CavitySlopes slopes;
+  Natural others, factor, sep;
+};
+
+void CompareStep(const FunctionStep& step, const Json& expected, const std::string& name,
+                 Comparison* compare) {
+  const Whitening& w = step.whitening;
+  const auto expect = [&](const std::string& key, const auto& actual) {
+    compare->ExpectAt(expected, key, name + key, actual);
+  };
+  expect("cavity_mean", [&] { return Vector(w.L * step.cavity.m); });
+  expect("cavity_cov", [&] { return Matrix(w.L * step.cavity.V * w.L.transpose()); });
+  expect("dlogZ_dm", [&] { return Vector(w.L_inverse.transpose() * step.slopes.g); });
+  expect("dlogZ_dV",
+         [&] { return Matrix(-w.L_inverse.transpose() * step.slopes.E * w.L_inverse); });
+  expect("Lambda_new", [&] { return w.Lambda(step.factor); });
+  expect("eta_new", [&] { return w.Eta(step.factor); });
+  const Belief q = BeliefOf({step.others.h + step.factor.h, step.others.T + step.factor.T});
+  expect("new_mean", [&] { return Vector(w.L * q.m); });
+  expect("new_cov", [&] { return Matrix(w.L * q.V * w.L.transpose()); });
+  expect("Lambda_sep", [&] { return Matrix(w.Lambda(step.sep) / step.N); });
+  expect("eta_sep", [&] { return Vector(w.Eta(step.sep) / step.N); });
+}
+
 }  // namespace
 
 void CheckEpStep(const Json& test, Comparison* compare) {
@@ -71,33 +101,27 @@ void CheckEpStep(const Json& test, Comparison* compare) {
   const DeepGp model = TiedModel(test, N);
   const Moments x = Moments::Certain(ToMatrix(test.at("x")));
   const Matrix y = ToMatrix(test.at("y"));
-  const Json& layers = test.at("expected").at("layers");
+  const Json& expected = PartOf(test, "expected");
   const Json& factors = test.at("model").at("layers");
   const double kept = N - 1;
 
   RowStep step;
   step.Attach(model, 0, false);
-  PerFunction<Belief> cavities(model.layers.size());
-  const auto whitening = [&](std::size_t l, std::size_t d) {
-    return Whitening(model.layers[l].gps[d]);
-  };
+  PerFunction<FunctionStep> functions(model.layers.size());
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
       const Json& gp = factors[l].at("gps")[d];
-      const Whitening w = whitening(l, d);
-      const Belief& cavity = cavities[l].emplace_back(
-          BeliefOf(w.Whiten(kept * ToVector(gp.at("eta")), kept * ToMatrix(gp.at("Lambda")))));
-      const Json& expected = layers[l].at("gps")[d];
-      compare->Expect(NameOf(l, d) + "cavity mean", w.L * cavity.m,
-                      ToVector(expected.at("cavity_mean")));
-      compare->Expect(NameOf(l, d) + "cavity cov", w.L * cavity.V * w.L.transpose(),
-                      ToMatrix(expected.at("cavity_cov")));
+      FunctionStep& f = functions[l].emplace_back(model.layers[l].gps[d], N);
+      f.others =
+          f.whitening.Whiten(kept * ToVector(gp.at("eta")), kept * ToMatrix(gp.at("Lambda")));
+      f.cavity = BeliefOf(f.others);
       Conditioned conditioned;
-      Condition(cavity, w.L_inverse, &conditioned);
+      Condition(f.cavity, f.whitening.L_inverse, &conditioned);
       step.SetCavity(static_cast<Index>(l), static_cast<Index>(d), conditioned);
     }
   }
-  compare->Expect("log Z", step.Run(1, x, x, y.data()), test.at("expected").at("log_Z"));
+  const double log_z = step.Run(1, x, x, y.data());
+  compare->ExpectAt(expected, "log_Z", "log Z", [&] { return log_z; });
 
   // SEP of a table whose rows are all the same, one of them updated.
   const auto rows = static_cast<Index>(N);
@@ -108,35 +132,17 @@ void CheckEpStep(const Json& test, Comparison* compare) {
   const std::vector<Index> first{0};
   sep.Update(Pack(model, sep.packing()), first, test.at("beta").get<double>());
 
-  for (std::size_t l = 0; l < model.layers.size(); ++l) {
-    for (std::size_t d = 0; d < model.layers[l].gps.size(); ++d) {
-      const Json& expected = layers[l].at("gps")[d];
-      const Whitening w = whitening(l, d);
-      const Belief& cavity = cavities[l][d];
+  const Json* layers = compare->Find(expected, "layers");
+  for (std::size_t l = 0; layers != nullptr && l < model.layers.size(); ++l) {
+    const Json* gps = compare->Find(layers->at(l), "gps");
+    for (std::size_t d = 0; gps != nullptr && d < model.layers[l].gps.size(); ++d) {
+      const auto layer = static_cast<Index>(l);
       const auto function = static_cast<Index>(d);
-      CavitySlopes slopes;
-      WhitenSlopes(step.FunctionSlopes(static_cast<Index>(l), function).cavity, w.L_inverse,
-                   &slopes);
-      compare->Expect(NameOf(l, d) + "dlogZ/dm", w.L_inverse.transpose() * slopes.g,
-                      ToVector(expected.at("dlogZ_dm")));
-      compare->Expect(NameOf(l, d) + "dlogZ/dV", -w.L_inverse.transpose() * slopes.E * w.L_inverse,
-                      ToMatrix(expected.at("dlogZ_dV")));
-      Natural factor;
-      if (!MatchMoments(cavity, slopes, 1, &factor)) throw std::runtime_error("no match");
-      compare->Expect(NameOf(l, d) + "Lambda", w.Lambda(factor),
-                      ToMatrix(expected.at("Lambda_new")));
-      compare->Expect(NameOf(l, d) + "eta", w.Eta(factor), ToVector(expected.at("eta_new")));
-      const Json& gp = factors[l].at("gps")[d];
-      const Natural others =
-          w.Whiten(kept * ToVector(gp.at("eta")), kept * ToMatrix(gp.at("Lambda")));
-      const Belief q = BeliefOf({others.h + factor.h, others.T + factor.T});
-      compare->Expect(NameOf(l, d) + "new mean", w.L * q.m, ToVector(expected.at("new_mean")));
-      compare->Expect(NameOf(l, d) + "new cov", w.L * q.V * w.L.transpose(),
-                      ToMatrix(expected.at("new_cov")));
-      const Natural& total = sep.Total(static_cast<Index>(l), function);
-      compare->Expect(NameOf(l, d) + "SEP Lambda", w.Lambda(total) / N,
-                      ToMatrix(expected.at("Lambda_sep")));
-      compare->Expect(NameOf(l, d) + "SEP eta", w.Eta(total) / N, ToVector(expected.at("eta_sep")));
+      FunctionStep& f = functions[l][d];
+      WhitenSlopes(step.FunctionSlopes(layer, function).cavity, f.whitening.L_inverse, &f.slopes);
+      if (!MatchMoments(f.cavity, f.slopes, 1, &f.factor)) throw std::runtime_error("no match");
+      f.sep = sep.Total(layer, function);
+      CompareStep(f, gps->at(d), NameOf(l, d), compare);
     }
   }
 }
@@ -146,10 +152,11 @@ namespace {
 void CompareHyperGradient(const std::string& what, const DeepGp& gradient, const Json& expected,
                           Comparison* compare) {
   const SparseGp& gp = gradient.layers[0].gps[0];
-  compare->Expect(what + "d theta", gp.theta,
-                  BlocksOf(*gp.kernel, gp.input_dim(), expected.at("kernel")));
-  compare->Expect(what + "d Z", gp.Z, ToMatrix(expected.at("Z")));
-  compare->Expect(what + "d sigma2", gradient.likelihood_parameters[0], expected.at("sigma2"));
+  if (const Json* kernel = compare->Find(expected, "kernel"))
+    CompareBlocks(what + "d ", *gp.kernel, gp.input_dim(), gp.theta, *kernel, compare);
+  compare->ExpectAt(expected, "Z", what + "d Z", [&] { return gp.Z; });
+  compare->ExpectAt(expected, "sigma2", what + "d sigma2",
+                    [&] { return gradient.likelihood_parameters[0]; });
 }
 
 // The largest tied energy over the posterior of the one function, hyperparameters fixed: BFGS with
@@ -197,52 +204,17 @@ double TiedMaximum(const AepEnergy& energy, DeepGp model, const std::vector<Inde
   return F;
 }
 
-// One update from the prior must give all of it.
-void CheckPower(const DeepGp& model, const Moments& x, const Matrix& y, const Json& expected,
-                Comparison* compare) {
-  const double alpha = expected.at("alpha").get<double>();
-  const std::string what = "alpha " + expected.at("alpha").dump() + " ";
-  const ThreadPool pool(1);
-  Ep ep(model, x, y, {.alpha = alpha}, pool);
-  const Vector parameters = Pack(model, ep.packing());
-  std::vector<Index> rows(static_cast<std::size_t>(x.rows()));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  ep.Update(parameters, rows);
-  DeepGp gradient;
-  const double F = ep.Energy(parameters, &gradient);
-  compare->Expect(what + "value", F, expected.at("value"));
-  CompareHyperGradient(what, gradient, expected.at("gradients"), compare);
-
-  const DeepGp posterior = ep.Posterior(parameters);
-  const Whitening w(model.layers[0].gps[0]);
-  const auto& q = std::get<Whitened>(posterior.layers[0].gps[0].posterior);
-  const Matrix root = w.L * q.Delta;
-  compare->Expect(what + "u mean", w.L * q.mu, ToVector(expected.at("u_mean")));
-  compare->Expect(what + "u cov", root * root.transpose(), ToMatrix(expected.at("u_cov")));
-  for (Index n = 0; n < x.rows(); ++n) {
-    const Natural factor = ep.Factor(0, 0, n);
-    compare->Expect(what + "Lambda_n", w.Lambda(factor), ToMatrix(expected.at("Lambda_n")[n]));
-    compare->Expect(what + "eta_n", w.Eta(factor), ToVector(expected.at("eta_n")[n]));
-  }
-  const NetworkPredictor predictor(posterior, pool);
-  const Moments test = Moments::Certain(ToMatrix(expected.at("X_test")));
-  const Moments f = predictor.Predict(test, {.latent = true}).components[0];
-  compare->Expect(what + "f mean", f.mean, ToVector(expected.at("f_mean")));
-  compare->Expect(what + "f variance", f.var, ToVector(expected.at("f_var")));
-  compare->Expect(what + "y variance", predictor.Predict(test, {}).components[0].var,
-                  ToVector(expected.at("y_var")));
-
-  const AepEnergy tied(posterior, x, y, {.alpha = alpha}, pool);
-  const double at_average = tied.Energy(posterior, rows, nullptr).F;
-  compare->Expect(what + "tied at average", at_average, expected.at("tied_at_average"));
-  compare->Expect(what + "tied maximum", TiedMaximum(tied, posterior, rows),
-                  expected.at("tied_maximum"));
-}
-
-}  // namespace
-
-void CheckFitc(const Json& test, Comparison* compare) {
+// A table and a model of one layer at its prior.
+struct FitcProblem {
   DeepGp model;
+  Moments x;
+  Matrix y;
+  std::vector<Index> rows;
+};
+
+FitcProblem FitcProblemOf(const Json& test) {
+  FitcProblem problem;
+  DeepGp& model = problem.model;
   model.jitter = 0;
   model.likelihood = MakeLikelihood("gaussian");
   model.likelihood_parameters = Vector::Constant(1, test.at("sigma2").get<double>());
@@ -253,27 +225,95 @@ void CheckFitc(const Json& test, Comparison* compare) {
   gp.theta = kernel.theta;
   gp.posterior = Whitened::Prior(gp.num_inducing());
   model.layers.emplace_back().gps.push_back(gp);
-  const Moments x = Moments::Certain(ToMatrix(test.at("X")));
-  const Matrix y = ToVector(test.at("y"));
-  const Json& expected = test.at("expected");
-  for (const Json& power : expected.at("power_ep")) {
-    CheckPower(model, x, y, power, compare);
-    if (power.at("alpha").get<double>() == 1) {
-      compare->Expect("FITC evidence", power.at("value").get<double>(),
-                      expected.at("fitc_log_marginal"));
-    }
-  }
+  problem.x = Moments::Certain(ToMatrix(test.at("X")));
+  problem.y = ToVector(test.at("y"));
+  problem.rows.resize(static_cast<std::size_t>(problem.x.rows()));
+  std::iota(problem.rows.begin(), problem.rows.end(), Index{0});
+  return problem;
+}
 
-  const ThreadPool pool(1);
-  Ep ep(model, x, y, {.alpha = 0}, pool);
-  const Vector parameters = Pack(model, ep.packing());
-  std::vector<Index> rows(static_cast<std::size_t>(x.rows()));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  ep.Update(parameters, rows);
+// EP after one update from the prior, which must give all of it.
+struct UpdatedEp {
+  ThreadPool pool{1};
+  Ep ep;
+  Vector parameters;
   DeepGp gradient;
-  const Json& bound = expected.at("variational_bound");
-  compare->Expect("variational bound", ep.Energy(parameters, &gradient), bound.at("value"));
-  CompareHyperGradient("variational bound ", gradient, bound.at("gradients"), compare);
+  double F = 0;
+
+  UpdatedEp(const FitcProblem& problem, double alpha)
+      : ep(problem.model, problem.x, problem.y, {.alpha = alpha}, pool),
+        parameters(Pack(problem.model, ep.packing())) {
+    ep.Update(parameters, problem.rows);
+    F = ep.Energy(parameters, &gradient);
+  }
+};
+
+void ComparePosterior(const UpdatedEp& updated, const FitcProblem& problem, const Json& expected,
+                      const std::string& what, Comparison* compare) {
+  const DeepGp posterior = updated.ep.Posterior(updated.parameters);
+  const Whitening w(problem.model.layers[0].gps[0]);
+  const auto& q = std::get<Whitened>(posterior.layers[0].gps[0].posterior);
+  const Matrix root = w.L * q.Delta;
+  const auto factor = [&](Index n) { return updated.ep.Factor(0, 0, n); };
+  compare->ExpectAt(expected, "u_mean", what + "u mean", [&] { return Vector(w.L * q.mu); });
+  compare->ExpectAt(expected, "u_cov", what + "u cov",
+                    [&] { return Matrix(root * root.transpose()); });
+  compare->ExpectAt(expected, "Lambda_n", what + "Lambda_n", [&] {
+    std::vector<Matrix> all;
+    for (const Index n : problem.rows) all.push_back(w.Lambda(factor(n)));
+    return all;
+  });
+  compare->ExpectAt(expected, "eta_n", what + "eta_n", [&] {
+    Matrix all(problem.x.rows(), q.mu.size());
+    for (const Index n : problem.rows) all.row(n) = w.Eta(factor(n)).transpose();
+    return all;
+  });
+  if (const Json* x_test = compare->Find(expected, "X_test")) {
+    const NetworkPredictor predictor(posterior, updated.pool);
+    const Moments test = Moments::Certain(ToMatrix(*x_test));
+    const Moments f = predictor.Predict(test, {.latent = true}).components[0];
+    const Moments y = predictor.Predict(test, {}).components[0];
+    compare->ExpectAt(expected, "f_mean", what + "f mean", [&] { return Vector(f.mean); });
+    compare->ExpectAt(expected, "f_var", what + "f variance", [&] { return Vector(f.var); });
+    compare->ExpectAt(expected, "y_var", what + "y variance", [&] { return Vector(y.var); });
+  }
+}
+
+void CheckPower(const FitcProblem& problem, const Json& expected, Comparison* compare) {
+  const Json* power = compare->Find(expected, "alpha");
+  if (power == nullptr) throw std::runtime_error("a power_ep without its alpha");
+  const auto alpha = power->get<double>();
+  const std::string what = "alpha " + power->dump() + " ";
+  const UpdatedEp updated(problem, alpha);
+  compare->ExpectAt(expected, "value", what + "value", [&] { return updated.F; });
+  if (const Json* gradients = compare->Find(expected, "gradients"))
+    CompareHyperGradient(what, updated.gradient, *gradients, compare);
+  ComparePosterior(updated, problem, expected, what, compare);
+
+  const DeepGp posterior = updated.ep.Posterior(updated.parameters);
+  const AepEnergy tied(posterior, problem.x, problem.y, {.alpha = alpha}, updated.pool);
+  compare->ExpectAt(expected, "tied_at_average", what + "tied at average",
+                    [&] { return tied.Energy(posterior, problem.rows, nullptr).F; });
+  compare->ExpectAt(expected, "tied_maximum", what + "tied maximum",
+                    [&] { return TiedMaximum(tied, posterior, problem.rows); });
+}
+
+}  // namespace
+
+void CheckFitc(const Json& test, Comparison* compare) {
+  const FitcProblem problem = FitcProblemOf(test);
+  const Json& expected = PartOf(test, "expected");
+  compare->ExpectAt(expected, "fitc_log_marginal", "FITC evidence",
+                    [&] { return UpdatedEp(problem, 1).F; });
+  if (const Json* powers = compare->Find(expected, "power_ep")) {
+    for (const Json& power : *powers) CheckPower(problem, power, compare);
+  }
+  const Json* bound = compare->Find(expected, "variational_bound");
+  if (bound == nullptr) return;
+  const UpdatedEp limit(problem, 0);
+  compare->ExpectAt(*bound, "value", "variational bound", [&] { return limit.F; });
+  if (const Json* gradients = compare->Find(*bound, "gradients"))
+    CompareHyperGradient("variational bound ", limit.gradient, *gradients, compare);
 }
 
 }  // namespace fathom

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -35,12 +36,15 @@ inline Matrix ToMatrix(const Json& json) {
   return m;
 }
 
-// Collects what differs by more than tolerance * max(1, max|expected|), the rule of the files.
+// Collects what differs by more than tolerance * max(1, max|expected|), the rule of the files. A
+// case may hold only some of the numbers of its kind: those that are there are compared. A number
+// that no check asked for is unknown, and a case without any number proves nothing: both differ.
 class Comparison {
  public:
   explicit Comparison(double tolerance) : tolerance_(tolerance) {}
 
   void Expect(const std::string& what, const Matrix& actual, const Matrix& expected) {
+    ++compared_;
     if (actual.rows() != expected.rows() || actual.cols() != expected.cols()) {
       text_ << what << " has another shape; ";
       return;
@@ -54,13 +58,62 @@ class Comparison {
   void Expect(const std::string& what, double actual, const Json& expected) {
     Expect(what, Matrix::Constant(1, 1, actual), Matrix::Constant(1, 1, expected.get<double>()));
   }
+  void Expect(const std::string& what, const Vector& actual, const Json& expected) {
+    Expect(what, Matrix(actual), Matrix(ToVector(expected)));
+  }
+  void Expect(const std::string& what, const Matrix& actual, const Json& expected) {
+    Expect(what, actual, ToMatrix(expected));
+  }
+  void Expect(const std::string& what, const std::vector<Matrix>& actual, const Json& expected) {
+    Expect(what + " rows", static_cast<double>(actual.size()), expected.size());
+    for (std::size_t n = 0; n < std::min(actual.size(), expected.size()); ++n)
+      Expect(what, actual[n], expected[n]);
+  }
 
-  std::string text() const { return text_.str(); }
+  // What stands under that name, or null.
+  const Json* Find(const Json& object, const std::string& key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return nullptr;
+    read_.insert(&*found);
+    return &*found;
+  }
+  // Compares what stands under that name, if anything does; only then is actual() called.
+  template <typename Actual>
+  void ExpectAt(const Json& object, const std::string& key, const std::string& what,
+                const Actual& actual) {
+    if (const Json* expected = Find(object, key)) Expect(what, actual(), *expected);
+  }
+
+  // To be called at the end with the parts of a case that hold expected numbers.
+  void ExpectAllRead(const Json& part, const std::string& name) {
+    if (part.is_array()) {
+      for (const Json& element : part) ExpectAllRead(element, name);
+    } else if (part.is_object()) {
+      for (const auto& [key, value] : part.items()) {
+        const std::string path = name + "." + key;
+        if (!read_.contains(&value)) text_ << "unknown key " << path << "; ";
+        if (read_.contains(&value)) ExpectAllRead(value, path);
+      }
+    }
+  }
+
+  std::string text() const {
+    return compared_ == 0 ? text_.str() + "the case holds nothing to compare" : text_.str();
+  }
 
  private:
   double tolerance_;
+  int compared_ = 0;
+  std::set<const Json*> read_;
   std::ostringstream text_;
 };
+
+// A part of a case, or nothing where the case has no such part.
+inline const Json& PartOf(const Json& test, const std::string& name) {
+  static const Json nothing = Json::object();
+  const auto found = test.find(name);
+  return found == test.end() ? nothing : *found;
+}
 
 // A kernel of a file: its kind, and its parameters in the order of theta.
 struct KernelParameters {
@@ -99,11 +152,20 @@ inline KernelParameters KernelOf(const Json& json, Index input_dim) {
   return out;
 }
 
-inline void CompareCovariances(const std::string& what, const std::vector<Matrix>& actual,
-                               const Json& expected, Comparison* compare) {
-  compare->Expect(what + " rows", static_cast<double>(actual.size()), expected.size());
-  for (std::size_t n = 0; n < actual.size(); ++n)
-    compare->Expect(what, actual[n], ToMatrix(expected[n]));
+// The gradient with respect to theta, block by block, as far as `json` holds them by name.
+inline void CompareBlocks(const std::string& what, const Kernel& kernel, Index input_dim,
+                          const Vector& actual, const Json& json, Comparison* compare) {
+  Index begin = 0;
+  for (const Kernel::Block& block : kernel.Blocks(input_dim)) {
+    if (const Json* found = compare->Find(json, block.name)) {
+      std::vector<double> values;
+      Flatten(*found, &values);
+      compare->Expect(
+          what + block.name, Matrix(actual.segment(begin, block.size)),
+          Matrix(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()))));
+    }
+    begin += block.size;
+  }
 }
 
 // The checks of the kinds.

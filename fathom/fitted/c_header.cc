@@ -9,8 +9,8 @@
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/export.h"
-#include "fathom/inference/network.h"
 #include "fathom/kernel/linear_ard.h"
+#include "fathom/model/conditioned_model.h"
 
 namespace fathom {
 
@@ -214,8 +214,8 @@ class HeaderWriter {
     const DeepGp& network = group.network;
     const std::string own = std::to_string(n);
     const ThreadPool pool(1);
-    Network posterior;
-    posterior.Prepare(network, Cavity::Posterior(), {.backward = false}, pool);
+    ConditionedModel posterior;
+    posterior.Prepare(network, Cavity::Posterior(), pool);
     WriteColumns("inputs" + own, first.input_scaler);
     WriteColumns("outputs" + own, first.target_scaler);
     const Matrix& directions = first.input_scaler.directions;
@@ -271,12 +271,12 @@ class HeaderWriter {
   }
 
   // Writes the tables of a layer; what stands in its @layer.
-  std::string WriteLayer(const GpLayer& layer, const Network& posterior, Index l,
+  std::string WriteLayer(const GpLayer& layer, const ConditionedModel& posterior, Index l,
                          const std::string& network) {
     const std::string own = network + "_" + std::to_string(l);
     std::string gps = "static const @gp @gps" + own + "[] = {\n";
     for (Index d = 0; d < layer.outputs(); ++d) {
-      const Conditioned& q = posterior.prepared(l, d).cavity;
+      const Conditioned& q = posterior.at(l, d);
       gps +=
           "    {" + WriteFunction(layer, q, d, own) + (d + 1 < layer.outputs() ? "},\n" : "}};\n");
     }

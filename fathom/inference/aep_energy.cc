@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "fathom/base/error.h"
-#include "fathom/inference/full_covariance.h"
 
 namespace fathom {
 
 struct AepEnergy::Workspace {
   explicit Workspace(const DeepGp& shape) : model(shape), gradient(shape) {}
   ListedModel model, gradient;
+  ConditionedModel gps;
   Network network;
   LogZWorkspace log_z;
 };
@@ -23,7 +23,9 @@ AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions
       options_(std::move(options)),
       pool_(pool),
       mean_weight_(options_.weights.size() == 0 ? 1 : options_.weights.mean()),
-      uncertain_inputs_((x.var.array() != 0).any()),
+      network_options_{.uncertain = (x.var.array() != 0).any(),
+                       .joint = shape_.full_covariance,
+                       .precision = options_.precision},
       num_parameters_(NumUnconstrained(shape_)) {
   if (options_.N == 0) options_.N = mean_weight_ * static_cast<double>(x.rows());
   Require(options_.alpha >= 0 && options_.alpha <= options_.N, "alpha",
@@ -32,7 +34,7 @@ AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions
   FATHOM_CHECK(options_.weights.size() == 0 ||
                (options_.weights.size() == x.rows() && options_.weights.minCoeff() > 0));
   shape_.likelihood->CheckTargets(shape_.outputs(), y);
-  if (shape_.full_covariance) CheckFullCovariance(shape_, uncertain_inputs_);
+  CheckNetwork(shape_, network_options_);
 }
 
 AepEnergy::~AepEnergy() = default;
@@ -52,51 +54,46 @@ void AepEnergy::Return(std::unique_ptr<Workspace> workspace) const {
   idle_.push_back(std::move(workspace));
 }
 
-EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient) const {
+EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
+                              Moments* d_x) const {
   std::unique_ptr<Workspace> workspace = Borrow();
   if (gradient != nullptr) *gradient = model;
-  const EnergyParts parts = Energy(model, batch, gradient, workspace.get());
+  const EnergyParts parts = Energy(model, batch, {gradient, d_x}, workspace.get());
   Return(std::move(workspace));
   return parts;
 }
 
-EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
+EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,
                               Workspace* workspace) const {
   const double alpha = options_.alpha;
+  ConditionedModel& gps = workspace->gps;
   Network& network = workspace->network;
-  network.Prepare(model, {alpha, options_.N},
-                  {.uncertain = uncertain_inputs_, .precision = options_.precision}, pool_);
-  FullLayers full;
-  FullLayers::Sums full_sums;
-  if (model.full_covariance) {
-    full.Prepare(network, uncertain_inputs_);
-    full_sums = full.SumLogZ(alpha, x_, y_, options_.weights, batch.rows, pool_);
-  }
-  const Network::Sums& sums =
-      model.full_covariance
-          ? full_sums.network
-          : SumLogZ(network,
-                    {.alpha = alpha,
-                     .outer = options_.mixture ? 1 : alpha,
-                     .paths = TrainingPaths(model, options_.seed, batch.draw)},
-                    x_, y_, options_.weights, batch.rows,
-                    gradient != nullptr ? Want::kGradient : Want::kValue, pool_, &workspace->log_z);
+  gps.Prepare(model, {alpha, options_.N}, pool_);
+  network.Prepare(model, network_options_, gps, pool_);
+  const Want want = gradient.inputs != nullptr  ? Want::kInputs
+                    : gradient.model != nullptr ? Want::kGradient
+                                                : Want::kValue;
+  const Sums& sums =
+      SumLogZ(network,
+              {.alpha = alpha,
+               .outer = options_.mixture ? 1 : alpha,
+               .paths = TrainingPaths(model, options_.seed, batch.draw)},
+              {x_, y_, options_.weights, batch.rows}, want, pool_, &workspace->log_z);
   // For alpha = 0, log Z is already the limit of log Z / alpha.
   const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * mean_weight_ *
                                      static_cast<double>(batch.rows.size()));
   EnergyParts parts;
-  parts.factors = network.FactorEnergy();
-  parts.sum_log_z = sums.log_z;
-  parts.F = parts.factors + scale * sums.log_z;
-  parts.largest_jitter = network.LargestJitter();
-  if (gradient == nullptr) return parts;
-  if (model.full_covariance) {
-    network.Finish(sums, scale, pool_, gradient, full.first(),
-                   [&](Index layer, std::vector<LatentFunctionGradient>* gradients) {
-                     full.Finish(layer, full_sums, gradients);
-                   });
-  } else {
-    network.Finish(sums, scale, pool_, gradient);
+  parts.factors = gps.FactorEnergy();
+  parts.sum_log_z = sums.log_z();
+  parts.F = parts.factors + scale * sums.log_z();
+  parts.largest_jitter = gps.LargestJitter();
+  if (gradient.inputs != nullptr) {
+    gradient.inputs->mean = scale * workspace->log_z.d_inputs.mean;
+    gradient.inputs->var = scale * workspace->log_z.d_inputs.var;
+  }
+  if (gradient.model != nullptr) {
+    network.Finish(sums, scale, pool_, &gps, gradient.model);
+    gps.Backward(model, scale, pool_, gradient.model);
   }
   return parts;
 }
@@ -112,8 +109,9 @@ bool AepEnergy::Evaluate(const Vector& parameters, const Batch& batch, double* v
   bool good = false;
   try {
     Unpack(parameters, packing(), &workspace->model);
-    DeepGp* d_model = gradient != nullptr ? &workspace->gradient.model : nullptr;
-    *value = -Energy(workspace->model.model, batch, d_model, workspace.get()).F / options_.N;
+    DeepGp* const d_model = gradient != nullptr ? &workspace->gradient.model : nullptr;
+    const DeepGp& model = workspace->model.model;
+    *value = -Energy(model, batch, {.model = d_model}, workspace.get()).F / options_.N;
     good = std::isfinite(*value);
     if (!good) *reason = "the energy is not finite";
     if (good && gradient != nullptr) {

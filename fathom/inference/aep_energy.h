@@ -49,9 +49,11 @@ class AepEnergy : public Objective {
   bool Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
                 std::string* reason) const override;
 
-  // The same without the packing: F itself, and its gradient with respect to the plain parameters
-  // (may be null). Throws NumericalError.
-  EnergyParts Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient) const;
+  // The same without the packing: F itself, its gradient with respect to the plain parameters and,
+  // besides, that with respect to the raw inputs of the batch's rows [rows, D], their means and
+  // their variances. Either may be null. Throws NumericalError.
+  EnergyParts Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
+                     Moments* d_x = nullptr) const;
 
   double N() const { return options_.N; }  // rows that the energy stands for, by their weights
   Packing packing() const { return {options_.noise_floor}; }
@@ -60,7 +62,11 @@ class AepEnergy : public Objective {
   struct Workspace;
   std::unique_ptr<Workspace> Borrow() const;
   void Return(std::unique_ptr<Workspace> workspace) const;
-  EnergyParts Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
+  struct Gradient {  // where it goes; null: not wanted
+    DeepGp* model = nullptr;
+    Moments* inputs = nullptr;
+  };
+  EnergyParts Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,
                      Workspace* workspace) const;
 
   DeepGp shape_;
@@ -69,7 +75,7 @@ class AepEnergy : public Objective {
   AepOptions options_;
   const ThreadPool& pool_;
   double mean_weight_;
-  bool uncertain_inputs_;
+  NetworkOptions network_options_;
   Index num_parameters_;
   // Memory of past evaluations, one piece per evaluation that ran at the same time.
   mutable std::mutex mutex_;

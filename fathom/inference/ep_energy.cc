@@ -64,11 +64,11 @@ void Ep::AddRow(const Point& point, Index n, Index i, double scale, bool want_gr
     first->d_out.mean.row(i) = counts * step->d_below().mean;
     first->d_out.var.row(i) = counts * step->d_below().var;
   }
-  sums->gradient.likelihood_parameters += counts * step->sums().likelihood;
+  sums->gradient.likelihood_parameters += counts * step->sums().likelihood();
   CavitySlopes slopes;
   for (Index l = first_dense_; l < shape_.num_layers(); ++l) {
     GpLayer& d_layer = sums->gradient.layers[l];
-    d_layer.noise_variance += counts * step->sums().noise[l];
+    d_layer.noise_variance += counts * step->sums().noise(l);
     for (std::size_t d = 0; d < factors_[l].size(); ++d) {
       const RowStep::Slopes& row = step->FunctionSlopes(l, static_cast<Index>(d));
       d_layer.gps[d].theta += counts * row.theta;

@@ -16,7 +16,8 @@ LatentFunctions::LatentFunctions(DeepGp model, const ThreadPool& pool)
     : model_(std::move(model)), pool_(pool) {
   // Moments are shown, whatever way the model was trained and predicts.
   model_.propagation = Propagation::kMoments;
-  network_.Prepare(model_, Cavity::Posterior(), {.uncertain = true, .backward = false}, pool_);
+  gps_.Prepare(model_, Cavity::Posterior(), pool_);
+  network_.Prepare(model_, {.uncertain = true, .backward = false}, gps_, pool_);
 }
 
 Moments LatentFunctions::Layer(Index layer, const Moments& below, const Moments& raw) const {
@@ -30,12 +31,13 @@ Moments LatentFunctions::Layer(Index layer, const Moments& below, const Moments&
   const auto run_tile = [&](Index tile) {
     const Index begin = tile * kTileRows;
     const Index count = std::min(kTileRows, below.rows() - begin);
-    Network::LayerTape tape;
-    Moments result;
-    network_.Forward(layer, below.MiddleRows(begin, count),
-                     gps.skip ? raw.MiddleRows(begin, count) : Moments(), &tape, &result);
-    out.mean.middleRows(begin, count) = result.mean;
-    out.var.middleRows(begin, count) = result.var;
+    Pass pass;
+    pass.Reserve(network_, {layer, layer + 1}, count, 0);
+    pass.entered().moments = below.MiddleRows(begin, count);
+    if (pass.NeedsRaw()) pass.raw() = raw.MiddleRows(begin, count);
+    pass.Up(network_, {}, {});
+    out.mean.middleRows(begin, count) = pass.top().moments.mean;
+    out.var.middleRows(begin, count) = pass.top().moments.var;
   };
   pool_.Run((below.rows() + kTileRows - 1) / kTileRows, run_tile);
   return out;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "fathom/inference/network.h"
+#include "fathom/inference/pass.h"
 
 namespace fathom {
 
@@ -26,6 +26,7 @@ class LatentFunctions {
  private:
   DeepGp model_;
   const ThreadPool& pool_;
+  ConditionedModel gps_;
   Network network_;
 };
 

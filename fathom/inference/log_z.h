@@ -12,8 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "fathom/inference/network.h"
-#include "fathom/inference/paths.h"
+#include "fathom/inference/targets.h"
 
 namespace fathom {
 
@@ -24,49 +23,40 @@ inline constexpr Index kTilePaths = 256;  // certain inputs: matrix products, li
 // Memory that is kept between calls, so that a step allocates nothing in the steady state. A matrix
 // that changes its size allocates; so a shorter chunk or tile at the end has memory of its own.
 struct LogZWorkspace {
-  // Layers 1.. on a few rows, or on their paths.
+  // The layers above the first on a few rows, or on their paths.
   struct Tile {
-    Moments x;
-    std::vector<Moments> outputs, d_outputs;  // [layer]
-    std::vector<Network::LayerTape> tapes;    // [layer]
-    Vector log_z;                             // of one row, or of each of its paths
-    Matrix d_likelihood;                      // beside it, [., parameters]
-    // Where hidden units are sampled:
-    Moments path_x;
-    Matrix eps;
-    std::vector<Moments> draws, d_draws;  // [layer]: its units on the paths
-    Vector d_log_weights;
+    Pass pass;
+    Targets targets;
   };
   // The first layer on more rows.
   struct Chunk {
-    Moments x, hidden, d_hidden;  // hidden is the output of the first layer
-    Matrix y;
-    Network::LayerTape tape;
+    Pass first;
     Tile whole, last;
   };
   struct Scratch {
     Chunk whole, last;
   };
-  std::vector<Scratch> workers;     // of the thread pool
-  Vector log_weights;               // of the paths
-  std::vector<Network::Sums> sums;  // of every n-th chunk
+  std::vector<Scratch> workers;  // of the thread pool
+  std::vector<Sums> sums;        // of every n-th chunk
+  Moments d_inputs;              // [rows, D], if Want::kInputs
 };
 
-enum class Want { kValue, kGradient };
+// kInputs is kGradient and, besides, the gradient with respect to the means and variances of the
+// rows' raw inputs.
+enum class Want { kValue, kGradient, kInputs };
 
-// What a row's log Z is taken of: the power alpha of EP and, where hidden units are sampled, the
-// power under which the paths are mixed (MixPaths) and where the paths come from.
-struct LogZOptions {
-  double alpha = 1;
-  double outer = 1;
-  PathSource paths = {};
+// Some rows of a table.
+struct TableRows {
+  const Moments& x;
+  const Matrix& y;
+  const Vector& weights;  // [rows of the table]: how many rows each counts as; empty: one each
+  std::span<const Index> rows;
 };
 
-// The sums over rows `rows` of (x, y), by their weights (empty: one each): log_z and, if wanted,
-// what its gradient is made of. They live in the workspace.
-const Network::Sums& SumLogZ(const Network& network, const LogZOptions& options, const Moments& x,
-                             const Matrix& y, const Vector& weights, std::span<const Index> rows,
-                             Want want, const ThreadPool& pool, LogZWorkspace* workspace);
+// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of. They
+// live in the workspace, as do the gradients with respect to the inputs.
+const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
+                    Want want, const ThreadPool& pool, LogZWorkspace* workspace);
 
 }  // namespace fathom
 

@@ -1,55 +1,14 @@
 #include "fathom/inference/network.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fathom/base/error.h"
 
 namespace fathom {
 
-namespace {
-
-void AddTo(AlignedBuffer* total, const AlignedBuffer& part) {
-  Eigen::Map<Vector>(total->data(), static_cast<Index>(total->size())) +=
-      Eigen::Map<const Vector>(part.data(), static_cast<Index>(part.size()));
-}
-
-}  // namespace
-
-void Network::Sums::AddFunction(Index l, Index d, const Sums& other) {
-  AddTo(&functions[l][d], other.functions[l][d]);
-}
-
-void Network::Sums::AddRest(const Sums& other) {
-  log_z += other.log_z;
-  for (std::size_t l = 0; l < noise.size(); ++l) noise[l] += other.noise[l];
-  likelihood += other.likelihood;
-  points += other.points;
-  point_log_weights += other.point_log_weights;
-}
-
-void Network::Sums::Add(const Sums& other) {
-  for (std::size_t l = 0; l < functions.size(); ++l) {
-    for (std::size_t d = 0; d < functions[l].size(); ++d)
-      AddFunction(static_cast<Index>(l), static_cast<Index>(d), other);
-  }
-  AddRest(other);
-}
-
-void Network::Attach(const DeepGp& model, const ProjectionOptions& options) {
-  model_ = &model;
-  options_ = options;
-  const std::size_t layers = model.layers.size();
-  gps_.resize(layers);
-  projections_.resize(layers);
-  mean_weights_.resize(layers);
-  flat_.clear();
-  for (std::size_t l = 0; l < layers; ++l) {
-    const std::size_t outputs = model.layers[l].gps.size();
-    gps_[l].resize(outputs);
-    projections_[l].resize(outputs);
-    mean_weights_[l].resize(outputs);
-    for (std::size_t d = 0; d < outputs; ++d) flat_.emplace_back(l, d);
-  }
+void CheckNetwork(const DeepGp& model, const NetworkOptions& options) {
+  if (options.joint) CheckFullCovariance(model, options.uncertain);
 }
 
 // Sampled hidden units are certain; only raw inputs beside them may still have variance.
@@ -59,197 +18,173 @@ bool Network::Uncertain(Index l) const {
   return hidden || (raw_inputs && options_.uncertain);
 }
 
-void Network::SetCavity(Index l, Index d, const Conditioned& cavity) {
-  const GpLayer& layer = model_->layers[l];
-  const SparseGp& gp = layer.gps[d];
-  std::unique_ptr<Projection>& projection = projections_[l][d];
-  if (!projection) projection = gp.kernel->NewProjection();
-  Vector& w = mean_weights_[l][d];
-  if (layer.mean_weights.size() > 0) w = layer.mean_weights.col(d);
-  ProjectionOptions own = options_;
-  own.uncertain = Uncertain(l);
-  projection->Prepare({gp.theta, gp.Z, cavity.a, cavity.S, w}, own);
+void Network::Reset(const DeepGp& model, const NetworkOptions& options) {
+  model_ = &model;
+  options_ = options;
+  layers_.resize(model.layers.size());
+  flat_.clear();
+  // Where covariances are handed on, only layer 0 under certain inputs can do without them.
+  const Index first_joint = options.joint ? (options.uncertain ? 0 : 1) : model.num_layers();
+  for (Index l = 0; l < model.num_layers(); ++l) {
+    if (l >= first_joint) {
+      if (!std::holds_alternative<JointLayer>(layers_[l])) layers_[l].emplace<JointLayer>();
+      continue;
+    }
+    if (!std::holds_alternative<DiagonalLayer>(layers_[l])) layers_[l].emplace<DiagonalLayer>();
+    std::get<DiagonalLayer>(layers_[l])
+        .Reset(model.layers[l], l,
+               {.uncertain = Uncertain(l),
+                .backward = options.backward,
+                .precision = options.precision});
+    for (Index d = 0; d < model.layers[l].outputs(); ++d) flat_.emplace_back(l, d);
+  }
 }
 
-void Network::Prepare(const DeepGp& model, const Cavity& cavity, const ProjectionOptions& options,
-                      const ThreadPool& pool) {
-  Attach(model, options);
-  cavity_ = cavity;
-  const auto prepare = [&](Index job) {
+void Network::Set(Index l, Index d, const Conditioned& conditioned) {
+  std::get<DiagonalLayer>(layers_[l]).Set(d, conditioned);
+}
+
+void Network::Prepare(const DeepGp& model, const NetworkOptions& options,
+                      const ConditionedModel& gps, const ThreadPool& pool) {
+  CheckNetwork(model, options);
+  Reset(model, options);
+  pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
     const auto [l, d] = flat_[job];
-    fathom::Prepare(model.layers[l].gps[d], cavity_, model.jitter, &gps_[l][d]);
-    SetCavity(l, d, gps_[l][d].cavity);
-  };
-  pool.Run(static_cast<Index>(flat_.size()), prepare);
-}
-
-double Network::FactorEnergy() const {
-  double energy = 0;
-  for (const auto& layer : gps_) {
-    for (const PreparedGp& gp : layer) energy += gp.energy;
+    Set(l, d, gps.at(l, d));
+  });
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    if (auto* joint = std::get_if<JointLayer>(&layers_[l]))
+      joint->Prepare(model, static_cast<Index>(l), gps);
   }
-  return energy;
-}
-
-double Network::LargestJitter() const {
-  double jitter = 0;
-  for (const auto& layer : gps_) {
-    for (const PreparedGp& gp : layer) jitter = std::max(jitter, gp.jitter);
-  }
-  return jitter;
 }
 
 void Network::Reserve(Index l, Index rows, LayerTape* tape) const {
-  const GpLayer& layer = model_->layers[l];
-  const Index inputs = layer.inputs();
-  const Index outputs = layer.outputs();
-  tape->input.Resize(rows, inputs);
-  tape->d_input.Resize(rows, inputs);
-  tape->latent_var.resize(rows, outputs);
-  tape->m.resize(rows);
-  tape->v.resize(rows);
-  tape->functions.resize(outputs);
-  for (Index d = 0; d < outputs; ++d) {
-    AlignedBuffer& memory = tape->functions[d];
-    const auto needed = static_cast<std::size_t>(projections_[l][d]->TapeSize(rows));
-    if (memory.size() < needed) memory.resize(needed);
-  }
+  if (const auto* layer = std::get_if<DiagonalLayer>(&layers_[l]))
+    layer->Reserve(rows, &tape->diagonal);
 }
 
-void Network::Forward(Index l, const Moments& below, const Moments& raw, LayerTape* tape,
-                      Moments* out) const {
+void Network::Forward(Index l, const Handed& below, const Moments& raw, LayerTape* tape,
+                      Handed* out) const {
+  if (const auto* layer = std::get_if<JointLayer>(&layers_[l])) {
+    layer->Forward(l == 0 ? FullMoments::FromDiagonal(below.moments) : below.joint, raw,
+                   &tape->joint, &out->joint);
+    return;
+  }
+  diagonal(l).Forward(below.moments, raw, &tape->diagonal, &out->moments);
+  if (options_.joint) out->joint = FullMoments::FromDiagonal(out->moments);
+}
+
+namespace {
+
+// From the gradient with respect to a layer's whole input [hidden units below, raw inputs].
+void Split(const Moments& d_input, Index below, const Network::InputGradient& out) {
+  if (out.below != nullptr) {
+    out.below->moments.mean = d_input.mean.leftCols(below);
+    out.below->moments.var = d_input.var.leftCols(below);
+  }
+  if (out.raw == nullptr || d_input.cols() == below) return;
+  out.raw->mean += d_input.mean.rightCols(d_input.cols() - below);
+  out.raw->var += d_input.var.rightCols(d_input.cols() - below);
+}
+
+void Split(const FullMoments& d_input, Index below, const Network::InputGradient& out) {
+  if (out.below != nullptr) {
+    out.below->joint.SetZero(d_input.rows(), below);
+    out.below->joint.mean = d_input.mean.leftCols(below);
+    for (Index n = 0; n < d_input.rows(); ++n)
+      out.below->joint.cov[n] = d_input.cov[n].topLeftCorner(below, below);
+  }
+  const Index raw = d_input.cols() - below;
+  if (out.raw == nullptr || raw == 0) return;
+  out.raw->mean += d_input.mean.rightCols(raw);
+  for (Index n = 0; n < d_input.rows(); ++n)
+    out.raw->var.row(n) += d_input.cov[n].diagonal().tail(raw).transpose();
+}
+
+}  // namespace
+
+void Network::Backward(Index l, const Handed& d_out, const InputGradient& d_input, LayerTape* tape,
+                       Sums* sums) const {
   const GpLayer& layer = model_->layers[l];
-  const Index rows = below.rows();
-  const Index outputs = layer.outputs();
-  Reserve(l, rows, tape);
-  Moments& input = tape->input;
-  if (layer.skip) {
-    input.mean << below.mean, raw.mean;
-    input.var << below.var, raw.var;
+  const Index below = layer.skip ? model_->layers[l - 1].outputs() : layer.inputs();
+  const bool wanted = d_input.below != nullptr || (d_input.raw != nullptr && layer.skip);
+  if (const auto* joint = std::get_if<JointLayer>(&layers_[l])) {
+    joint->Backward(d_out.joint, wanted, &tape->joint, sums);
+    if (!wanted) return;
+    Split(tape->joint.d_input, below, d_input);
+    if (l == 0) d_input.below->moments = d_input.below->joint.Diagonal();
+    return;
+  }
+  using Wanted = DiagonalLayer::Wanted;
+  const Wanted slopes = !wanted ? Wanted::kNone : d_input.var ? Wanted::kMeanAndVar : Wanted::kMean;
+  if (options_.joint) {
+    diagonal(l).Backward(d_out.joint.Diagonal(), slopes, &tape->diagonal, sums);
   } else {
-    input = below;
+    diagonal(l).Backward(d_out.moments, slopes, &tape->diagonal, sums);
   }
-  out->Resize(rows, outputs);
-  for (Index d = 0; d < outputs; ++d) {
-    const Projection& projection = *projections_[l][d];
-    projection.Forward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
-                       tape->v.data());
-    out->mean.col(d) = tape->m;
-    tape->latent_var.col(d) = tape->v;
-  }
-  // Rounding may leave a variance slightly below zero where the function is pinned down. NaN stays
-  // NaN: it must be noticed.
-  out->var = tape->latent_var.unaryExpr([](double v) { return v < 0 ? 0.0 : v; });
-  if (layer.noise_variance.size() > 0) out->var.rowwise() += layer.noise_variance.transpose();
-}
-
-void Network::Backward(Index l, const Moments& d_out, LayerTape* tape, Sums* sums,
-                       Moments* d_below) const {
-  const GpLayer& layer = model_->layers[l];
-  const Moments& input = tape->input;
-  const Index rows = input.rows();
-  if (layer.noise_variance.size() > 0) sums->noise[l] += d_out.var.colwise().sum().transpose();
-  Moments& d_input = tape->d_input;
-  if (d_below != nullptr) d_input.SetZero(rows, input.cols());
-  for (Index d = 0; d < layer.outputs(); ++d) {
-    tape->m = d_out.mean.col(d);
-    tape->v = (tape->latent_var.col(d).array() < 0).select(0.0, d_out.var.col(d));
-    double* function_sums = sums->functions[l][d].data();
-    if (d_below == nullptr) {
-      projections_[l][d]->Backward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
-                                   tape->v.data(), function_sums, nullptr, nullptr);
-    } else {
-      Eigen::Ref<Matrix> d_mean(d_input.mean);
-      Eigen::Ref<Matrix> d_var(d_input.var);
-      projections_[l][d]->Backward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
-                                   tape->v.data(), function_sums, &d_mean, &d_var);
-    }
-  }
-  if (d_below == nullptr) return;
-  // The raw inputs of skip links are data; their gradient ends here.
-  const Index hidden = l == 0 ? input.cols() : model_->layers[l - 1].outputs();
-  d_below->mean = d_input.mean.leftCols(hidden);
-  d_below->var = d_input.var.leftCols(hidden);
+  if (wanted) Split(tape->diagonal.d_input, below, d_input);
 }
 
 void Network::ResetSums(Sums* sums) const {
-  const std::size_t layers = model_->layers.size();
-  sums->log_z = 0;
-  sums->functions.resize(layers);
-  sums->noise.resize(layers);
-  for (std::size_t l = 0; l < layers; ++l) {
-    const std::size_t outputs = projections_[l].size();
-    sums->functions[l].resize(outputs);
-    for (std::size_t d = 0; d < outputs; ++d) {
-      if (!projections_[l][d]) continue;  // attached only, and not passed through
-      sums->functions[l][d].assign(static_cast<std::size_t>(projections_[l][d]->SumsSize()), 0.0);
+  Sums::Layout& layout = sums->layout;
+  layout.size = kSimdPadding;
+  layout.functions.resize(layers_.size());
+  layout.noise.resize(layers_.size());
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    std::vector<Sums::Part>& functions = layout.functions[l];
+    if (const auto* joint = std::get_if<JointLayer>(&layers_[l])) {
+      functions.resize(1);
+      functions[0] = layout.Take(joint->SumsSize());
+    } else {
+      functions.resize(model_->layers[l].gps.size());
+      for (std::size_t d = 0; d < functions.size(); ++d) {
+        functions[d] = layout.Take(diagonal(static_cast<Index>(l)).SumsSize(static_cast<Index>(d)));
+      }
     }
-    sums->noise[l].setZero(model_->layers[l].noise_variance.size());
+    layout.noise[l] = layout.Take(model_->layers[l].noise_variance.size());
   }
-  sums->likelihood.setZero(model_->likelihood_parameters.size());
-  sums->points.setZero(model_->points.rows(), model_->points.cols());
-  sums->point_log_weights.setZero(model_->point_weights.size());
+  layout.likelihood = layout.Take(model_->likelihood_parameters.size());
+  layout.points = layout.Take(model_->points.rows(), model_->points.cols());
+  layout.point_log_weights = layout.Take(model_->point_weights.size());
+  sums->SetZero();
 }
 
 Index Network::SumsBytes() const {
   Index doubles = 0;
-  for (const auto& layer : projections_) {
-    for (const auto& projection : layer) doubles += projection->SumsSize();
-  }
+  for (const auto& [l, d] : flat_) doubles += diagonal(l).SumsSize(d);
   return doubles * static_cast<Index>(sizeof(double));
-}
-
-void Network::AddToFirst(std::span<Sums> sums, const ThreadPool& pool) const {
-  pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
-    const auto [l, d] = flat_[job];
-    for (const Sums& part : sums.subspan(1)) sums[0].AddFunction(l, d, part);
-  });
-  for (const Sums& part : sums.subspan(1)) sums[0].AddRest(part);
 }
 
 void Network::FinishFunction(Index l, Index d, const Sums& sums,
                              LatentFunctionGradient gradient) const {
-  projections_[l][d]->Finish(sums.functions[l][d].data(), gradient);
+  diagonal(l).Finish(d, sums, gradient);
 }
 
-void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient,
-                     Index first_other, const FinishLayer& other) {
-  const auto finish_rows = [&](Index job) {
-    const auto [l, d] = flat_[job];
+void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, ConditionedModel* gps,
+                     DeepGp* gradient) const {
+  const auto view = [&](Index l, Index d) -> LatentFunctionGradient {
     SparseGp& d_gp = gradient->layers[l].gps[d];
-    Conditioned& d_cavity = gps_[l][d].d_cavity;
+    Conditioned& d_conditioned = gps->gradient(l, d);
     d_gp.SetZero();
-    d_cavity.SetZero(d_gp.num_inducing());
-    if (l < first_other) FinishFunction(l, d, sums, {d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
+    d_conditioned.SetZero(d_gp.num_inducing());
+    return {d_gp.theta, d_gp.Z, d_conditioned.a, d_conditioned.S};
   };
-  pool.Run(static_cast<Index>(flat_.size()), finish_rows);
-  for (Index l = first_other; l < model_->num_layers(); ++l) {
-    std::vector<LatentFunctionGradient> gradients;
-    for (std::size_t d = 0; d < gps_[l].size(); ++d) {
-      SparseGp& d_gp = gradient->layers[l].gps[d];
-      Conditioned& d_cavity = gps_[l][d].d_cavity;
-      gradients.push_back({d_gp.theta, d_gp.Z, d_cavity.a, d_cavity.S});
-    }
-    other(l, &gradients);
-  }
-  const auto finish_posterior = [&](Index job) {
+  pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
     const auto [l, d] = flat_[job];
-    SparseGp& d_gp = gradient->layers[l].gps[d];
-    PreparedGp& prepared = gps_[l][d];
-    d_gp.theta *= scale;
-    d_gp.Z *= scale;
-    prepared.d_cavity.a *= scale;
-    prepared.d_cavity.S *= scale;
-    PrepareBackward(model_->layers[l].gps[d], cavity_, &prepared, &d_gp);
-  };
-  pool.Run(static_cast<Index>(flat_.size()), finish_posterior);
-  for (std::size_t l = 0; l < gradient->layers.size(); ++l) {
-    gradient->layers[l].noise_variance = scale * sums.noise[l];
+    FinishFunction(l, d, sums, view(l, d));
+  });
+  for (Index l = 0; l < model_->num_layers(); ++l) {
+    gradient->layers[l].noise_variance = scale * sums.noise(l);
+    const auto* joint = std::get_if<JointLayer>(&layers_[l]);
+    if (joint == nullptr) continue;
+    std::vector<LatentFunctionGradient> views;
+    for (Index d = 0; d < model_->layers[l].outputs(); ++d) views.push_back(view(l, d));
+    joint->Finish(sums, &views);
   }
-  gradient->likelihood_parameters = scale * sums.likelihood;
-  gradient->points = scale * sums.points;
+  gradient->likelihood_parameters = scale * sums.likelihood();
+  gradient->points = scale * sums.points();
   // The weights enter as log w_s - log sum w; the sums already know the second part.
-  gradient->point_weights = scale * sums.point_log_weights.cwiseQuotient(model_->point_weights);
+  gradient->point_weights = scale * sums.point_log_weights().cwiseQuotient(model_->point_weights);
 }
 
 }  // namespace fathom

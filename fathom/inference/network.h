@@ -1,104 +1,100 @@
-// A deep GP made ready for rows: every GP conditioned on its cavity (or posterior), every kernel
-// projection prepared. Rows then flow up through Forward and their gradients down through Backward,
-// layer by layer, tile by tile: the paper's probabilistic backpropagation. The sums that the tiles
-// leave behind become the gradient in Finish.
+// A deep GP made ready for rows: its layers, each function with a Conditioned from wherever it comes
+// (a model's cavities or posteriors, or one row's own cavity). Rows flow up through Forward and their
+// gradients down through Backward, layer by layer; Pass (pass.h) does that for a tile of rows. The
+// sums that the tiles leave behind become the gradient in Finish.
 #ifndef FATHOM_INFERENCE_NETWORK_H_
 #define FATHOM_INFERENCE_NETWORK_H_
 
-#include <functional>
-#include <limits>
-#include <memory>
-#include <span>
+#include <variant>
 #include <vector>
 
-#include "fathom/base/aligned.h"
 #include "fathom/base/threads.h"
-#include "fathom/model/deep_gp.h"
+#include "fathom/inference/diagonal_layer.h"
+#include "fathom/inference/joint_layer.h"
+#include "fathom/inference/sums.h"
+#include "fathom/model/conditioned_model.h"
 
 namespace fathom {
+
+// What a layer hands on to the next for some rows: independent Gaussians, or one joint Gaussian per
+// row in a network that keeps the covariances. The raw inputs are always independent.
+struct Handed {
+  Moments moments;
+  FullMoments joint;
+};
+
+struct NetworkOptions {
+  bool uncertain = false;  // whether a raw input may have variance
+  bool backward = true;    // whether Backward will be called: Forward alone does less
+  bool joint = false;      // whether the layers hand on the covariances of their outputs
+  Precision precision = Precision::kDouble;
+};
+
+// Throws Error where covariances are to be handed on by kernels that cannot.
+void CheckNetwork(const DeepGp& model, const NetworkOptions& options);
 
 class Network {
  public:
   // What one layer remembers of a tile between Forward and Backward.
   struct LayerTape {
-    Moments input;                         // [rows, inputs], skip links included
-    Matrix latent_var;                     // [rows, outputs], before clamping and noise
-    std::vector<AlignedBuffer> functions;  // the projections' tapes
-    Vector m, v;                           // of one function; scratch
-    Moments d_input;                       // scratch of Backward
+    DiagonalLayer::Tape diagonal;
+    JointLayer::Tape joint;
   };
 
-  // Sums over rows, from which Finish makes the gradient. They add up, so tiles can be summed in
-  // any grouping.
-  struct Sums {
-    double log_z = 0;
-    std::vector<std::vector<AlignedBuffer>> functions;  // [layer][function]
-    std::vector<Vector> noise;                          // [layer]
-    Vector likelihood;
-    Matrix points;             // of a model with points, as in DeepGp
-    Vector point_log_weights;  // with respect to the logarithms of the normalised weights
-    void AddFunction(Index layer, Index function, const Sums& other);
-    void AddRest(const Sums& other);  // all but the functions
-    void Add(const Sums& other);
-  };
-
-  // O(M^3) per function, on all threads. options.uncertain: whether a raw input may have variance.
-  // The model must outlive the network. Throws NumericalError.
-  void Prepare(const DeepGp& model, const Cavity& cavity, const ProjectionOptions& options,
+  // All functions, on all threads. The model must outlive the network. Throws as CheckNetwork does.
+  void Prepare(const DeepGp& model, const NetworkOptions& options, const ConditionedModel& gps,
                const ThreadPool& pool);
-
-  // For inference that gives each row cavities of its own: Attach takes the model's shape,
-  // SetCavity one function's distribution as it is. FactorEnergy, LargestJitter and Finish do not
-  // apply then.
-  void Attach(const DeepGp& model, const ProjectionOptions& options);
-  void SetCavity(Index layer, Index function, const Conditioned& cavity);
+  // For rows with cavities of their own: a network without covariances whose functions are Set one
+  // by one. Layers whose functions are not set cannot be passed through.
+  void Reset(const DeepGp& model, const NetworkOptions& options);
+  void Set(Index layer, Index function, const Conditioned& conditioned);
 
   const DeepGp& model() const { return *model_; }
-  bool uncertain_inputs() const { return options_.uncertain; }
-  // The GPs' own share of the energy, summed over functions and layers.
-  double FactorEnergy() const;
-  // The largest jitter that a kernel matrix needed.
-  double LargestJitter() const;
-  const PreparedGp& prepared(Index layer, Index function) const { return gps_[layer][function]; }
+  const NetworkOptions& options() const { return options_; }
 
-  // Gives a tape the memory for a tile of that many rows. Forward does it too; beforehand it serves
-  // tapes that must not allocate later.
+  // Gives a tape the memory for that many rows, where that can be done beforehand.
   void Reserve(Index layer, Index rows, LayerTape* tape) const;
-  // below [rows, .]: the raw inputs for layer 0, else the hidden units of the layer below, to which
-  // `raw` is appended where the layer has skip links. out [rows, outputs]: moments of the layer's
-  // outputs with its noise (none in the last layer).
-  void Forward(Index layer, const Moments& below, const Moments& raw, LayerTape* tape,
-               Moments* out) const;
-  // Consumes the tape. Writes d_below unless null (layer 0: nobody asks).
-  void Backward(Index layer, const Moments& d_out, LayerTape* tape, Sums* sums,
-                Moments* d_below) const;
+  // below [rows, .]: the raw inputs for layer 0, else what the layer below handed on. `raw` [rows, .]
+  // is appended to it in a layer with skip links and not looked at otherwise. *out: what the layer
+  // hands on, its noise included (there is none in the last layer).
+  void Forward(Index layer, const Handed& below, const Moments& raw, LayerTape* tape,
+               Handed* out) const;
+  // Where Backward puts the derivatives with respect to a layer's inputs; null for those that are
+  // not wanted. It writes *below and, in a layer with skip links, adds to *raw.
+  struct InputGradient {
+    Handed* below = nullptr;
+    Moments* raw = nullptr;
+    bool var = true;  // whether the derivatives with respect to the variances are wanted, too
+  };
+  // Consumes the tape. Adds to *sums.
+  void Backward(Index layer, const Handed& d_out, const InputGradient& d_input, LayerTape* tape,
+                Sums* sums) const;
+
+  // Gives the sums the layout of this network and sets them to zero.
   void ResetSums(Sums* sums) const;
-  Index SumsBytes() const;  // memory of one Sums
-  // Adds the others to the first: function by function on all threads, in the order of the sums.
-  void AddToFirst(std::span<Sums> sums, const ThreadPool& pool) const;
+  Index SumsBytes() const;
 
   // Adds what the sums stand for in one function: the gradient with respect to its kernel,
-  // pseudo-inputs and cavity.
+  // pseudo-inputs, a and S. For a network without covariances.
   void FinishFunction(Index layer, Index function, const Sums& sums,
                       LatentFunctionGradient gradient) const;
-  // Once per Prepare. Gradient of FactorEnergy() + scale * (what the sums stand for), written to
-  // *gradient, a DeepGp of the model's shape. Layers from `first_other` on, if any, had their rows
-  // elsewhere: `other` adds the gradient of all functions of such a layer.
-  using FinishLayer = std::function<void(Index layer, std::vector<LatentFunctionGradient>*)>;
-  void Finish(const Sums& sums, double scale, const ThreadPool& pool, DeepGp* gradient,
-              Index first_other = std::numeric_limits<Index>::max(),
-              const FinishLayer& other = nullptr);
+  // Writes the rows' gradient: *gradient, a DeepGp of the model's shape, gets what the sums stand
+  // for but for the posteriors, noises and all else that is not a GP's times `scale`; *gps collects
+  // the gradient with respect to a and S, for ConditionedModel::Backward.
+  void Finish(const Sums& sums, double scale, const ThreadPool& pool, ConditionedModel* gps,
+              DeepGp* gradient) const;
 
  private:
+  using Layer = std::variant<DiagonalLayer, JointLayer>;
   bool Uncertain(Index layer) const;  // whether the layer's inputs may have variance
+  const DiagonalLayer& diagonal(Index layer) const {
+    return std::get<DiagonalLayer>(layers_[layer]);
+  }
 
   const DeepGp* model_ = nullptr;
-  Cavity cavity_;
-  ProjectionOptions options_;
-  std::vector<std::vector<PreparedGp>> gps_;
-  std::vector<std::vector<std::unique_ptr<Projection>>> projections_;
-  std::vector<std::vector<Vector>> mean_weights_;
-  std::vector<std::pair<Index, Index>> flat_;  // all (layer, function), for the threads
+  NetworkOptions options_;
+  std::vector<Layer> layers_;
+  std::vector<std::pair<Index, Index>> flat_;  // the functions of diagonal layers, for the threads
 };
 
 }  // namespace fathom

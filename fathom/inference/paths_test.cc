@@ -91,18 +91,22 @@ TEST(Paths, EnergyOfManyPathsIsTheIntegral) {
     const AepEnergy energy(model, x, y, options, pool);
     const double sampled = energy.Energy(model, AllRows(1), nullptr).sum_log_z;
 
+    ConditionedModel gps;
+    gps.Prepare(model, {alpha, 10}, pool);
     Network network;
-    network.Prepare(model, {alpha, 10}, {}, pool);
-    Network::LayerTape tape;
-    Moments hidden;
-    network.Forward(0, x, x, &tape, &hidden);
+    network.Prepare(model, {}, gps, pool);
+    const auto forward = [&](Index layer, const Moments& below) {
+      Network::LayerTape tape;
+      Handed out;
+      network.Forward(layer, {below, {}}, x, &tape, &out);
+      return out.moments;
+    };
+    const Moments hidden = forward(0, x);
     const double outer = mixture ? 1 : alpha;
     const auto integrand = [&](double e) {
       const Moments h = Moments::Certain(
           Matrix::Constant(1, 1, hidden.mean(0, 0) + std::sqrt(hidden.var(0, 0)) * e));
-      Moments f;
-      Network::LayerTape top;
-      network.Forward(1, h, x, &top, &f);
+      const Moments f = forward(1, h);
       double d_m = 0;
       double d_v = 0;
       Vector d_noise = Vector::Zero(1);

@@ -1,10 +1,11 @@
 #include "fathom/inference/predict.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <span>
 
 #include "fathom/base/error.h"
-#include "fathom/inference/full_covariance.h"
 #include "fathom/likelihood/observed.h"
 
 namespace fathom {
@@ -13,20 +14,25 @@ namespace {
 
 constexpr Index kPredictRows = 16;
 
-// Memory of the layers for one tile, reused by the tiles of a thread.
-struct Tile {
-  std::vector<Network::LayerTape> tapes;
-  std::vector<Moments> outputs;
-  std::vector<Index> rows;
-  Matrix eps;
-  Moments draws, raw;  // of the paths
-};
+Index NumTiles(Index rows) { return (rows + kPredictRows - 1) / kPredictRows; }
 
-Tile& ScratchTile(std::size_t layers) {
-  thread_local Tile tile;
-  tile.tapes.resize(layers);
-  tile.outputs.resize(layers);
-  return tile;
+// Sends all rows up, tile by tile, and calls store(begin, top) with the first row of each tile and
+// what its last layer handed on. `first_row` is the number of the first row, for its paths.
+template <typename Store>
+void ForEachTile(const Network& network, const PathSource& paths, Index first_row, const Moments& x,
+                 const ThreadPool& pool, const Store& store) {
+  pool.Run(NumTiles(x.rows()), [&](Index t) {
+    thread_local Pass pass;  // its memory serves the tiles of a thread
+    const Index begin = t * kPredictRows;
+    const Index count = std::min(kPredictRows, x.rows() - begin);
+    pass.Reserve(network, {0, network.model().num_layers()}, count, paths.samples);
+    pass.raw().mean = x.mean.middleRows(begin, count);
+    pass.raw().var = x.var.middleRows(begin, count);
+    std::array<Index, kPredictRows> numbers;
+    std::iota(numbers.begin(), numbers.end(), first_row + begin);
+    pass.Up(network, paths, std::span(numbers).first(static_cast<std::size_t>(count)));
+    store(begin, pass.top());
+  });
 }
 
 // Row p of the tile is path p % S of its row: component p % S of the mixture.
@@ -43,16 +49,15 @@ void StorePaths(const Moments& tile, Index begin, std::vector<Moments>* componen
 
 NetworkPredictor::NetworkPredictor(DeepGp model, const ThreadPool& pool, Precision precision)
     : model_(std::move(model)), pool_(pool), precision_(precision) {
-  network_.Prepare(model_, Cavity::Posterior(), {.backward = false, .precision = precision_},
-                   pool_);
+  gps_.Prepare(model_, Cavity::Posterior(), pool_);
+  network_.Prepare(model_, {.backward = false, .precision = precision_}, gps_, pool_);
 }
 
 const Network& NetworkPredictor::NetworkFor(const Moments& x) const {
   if ((x.var.array() == 0).all()) return network_;
   std::call_once(uncertain_once_, [this] {
-    uncertain_network_.Prepare(model_, Cavity::Posterior(),
-                               {.uncertain = true, .backward = false, .precision = precision_},
-                               pool_);
+    uncertain_network_.Prepare(
+        model_, {.uncertain = true, .backward = false, .precision = precision_}, gps_, pool_);
   });
   return uncertain_network_;
 }
@@ -81,8 +86,6 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
     if (observation) joint.observations.push_back(observation);
     return joint;
   }
-  const Network& network = NetworkFor(x);
-  const Index layers = model_.num_layers();
   const PathSource paths = PathsFor(options);
   const Index S = paths.samples;
   Prediction out;
@@ -93,48 +96,25 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
     LogPathWeights(model_, S, &out.weights);
     out.weights = out.weights.array().exp();
   }
-
-  const Index tiles = (x.rows() + kPredictRows - 1) / kPredictRows;
-  const auto run_tile = [&](Index t) {
-    const Index begin = t * kPredictRows;
-    const Index count = std::min(kPredictRows, x.rows() - begin);
-    const Moments tile_x = x.MiddleRows(begin, count);
-    Tile& tile = ScratchTile(static_cast<std::size_t>(layers));
-    network.Forward(0, tile_x, tile_x, &tile.tapes[0], &tile.outputs[0]);
-    if (S > 0) {
-      tile.rows.resize(static_cast<std::size_t>(count));
-      std::iota(tile.rows.begin(), tile.rows.end(), options.first_row + begin);
-      DrawPaths(model_, paths, tile.rows, &tile.eps);
-      RepeatRows(tile_x, S, &tile.raw);
-    }
-    for (Index l = 1; l < layers; ++l) {
-      const Moments& below = tile.outputs[l - 1];
-      if (S > 0) {
-        DrawHidden(below, l == 1 ? S : 1,
-                   tile.eps.middleCols(model_.first_unit(l - 1), below.cols()), &tile.draws);
-      }
-      network.Forward(l, S > 0 ? tile.draws : below, S > 0 ? tile.raw : tile_x, &tile.tapes[l],
-                      &tile.outputs[l]);
-    }
-    Moments& top = tile.outputs[layers - 1];
-    if (!latent) model_.likelihood->Observe(model_.likelihood_parameters, &top);
-    StorePaths(top, begin, &out.components);
-  };
-  pool_.Run(tiles, run_tile);
+  ForEachTile(NetworkFor(x), paths, options.first_row, x, pool_,
+              [&](Index begin, const Handed& top) {
+                Moments tile = top.moments;
+                if (!latent) model_.likelihood->Observe(model_.likelihood_parameters, &tile);
+                StorePaths(tile, begin, &out.components);
+              });
   return out;
 }
 
 FullMoments NetworkPredictor::PredictJoint(const Moments& x, bool latent) const {
-  FullLayers full;
-  full.Prepare(NetworkFor(x), (x.var.array() != 0).any());
+  Network network;
+  network.Prepare(model_,
+                  {.uncertain = (x.var.array() != 0).any(), .backward = false, .joint = true}, gps_,
+                  pool_);
   FullMoments out;
   out.SetZero(x.rows(), model_.outputs());
-  pool_.Run((x.rows() + kPredictRows - 1) / kPredictRows, [&](Index t) {
-    const Index begin = t * kPredictRows;
-    const Index count = std::min(kPredictRows, x.rows() - begin);
-    const FullMoments top = full.Forward(x.MiddleRows(begin, count)).back();
-    out.mean.middleRows(begin, count) = top.mean;
-    for (Index n = 0; n < count; ++n) out.cov[begin + n] = top.cov[n];
+  ForEachTile(network, {}, 0, x, pool_, [&](Index begin, const Handed& top) {
+    out.mean.middleRows(begin, top.joint.rows()) = top.joint.mean;
+    std::copy(top.joint.cov.begin(), top.joint.cov.end(), out.cov.begin() + begin);
   });
   if (latent) return out;
   if (!model_.likelihood->ObservesGaussian()) {
@@ -153,7 +133,7 @@ Matrix NetworkPredictor::ClassProbabilities(const Moments& x, PredictOptions opt
   options.latent = true;
   const Prediction f = Predict(x, options);
   const Index classes = model_.likelihood->NumClasses(model_.outputs());
-  std::vector<Matrix> tiles((x.rows() + kPredictRows - 1) / kPredictRows);
+  std::vector<Matrix> tiles(NumTiles(x.rows()));
   pool_.Run(static_cast<Index>(tiles.size()), [&](Index t) {
     const Index begin = t * kPredictRows;
     const Index count = std::min(kPredictRows, x.rows() - begin);

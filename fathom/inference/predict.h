@@ -10,8 +10,7 @@
 #include <mutex>
 
 #include "fathom/distribution/prediction.h"
-#include "fathom/inference/network.h"
-#include "fathom/inference/paths.h"
+#include "fathom/inference/pass.h"
 
 namespace fathom {
 
@@ -46,6 +45,7 @@ class NetworkPredictor {
   DeepGp model_;
   const ThreadPool& pool_;
   Precision precision_;
+  ConditionedModel gps_;
   Network network_;
   // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of
   // pseudo-points in all input dimensions, which a table of 500 certain columns should not pay for.

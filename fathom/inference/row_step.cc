@@ -6,35 +6,23 @@ namespace fathom {
 
 void RowStep::Attach(const DeepGp& model, Index first, bool uncertain_inputs) {
   first_ = first;
-  network_.Attach(model, {.uncertain = uncertain_inputs});
-  const auto layers = static_cast<std::size_t>(model.num_layers());
-  tapes_.resize(layers);
-  moments_.resize(layers - first + 1);
-  d_moments_.resize(layers - first + 1);
+  network_.Reset(model, {.uncertain = uncertain_inputs});
+  targets_.Reserve(model, 0);
 }
 
 void RowStep::SetCavity(Index layer, Index function, const Conditioned& cavity) {
-  network_.SetCavity(layer, function, cavity);
+  network_.Set(layer, function, cavity);
 }
 
 double RowStep::Run(double alpha, const Moments& below, const Moments& raw, const double* y) {
-  const DeepGp& model = network_.model();
-  const Index layers = model.num_layers();
   network_.ResetSums(&sums_);
-  moments_[0] = below;
-  for (Index l = first_; l < layers; ++l)
-    network_.Forward(l, moments_[l - first_], raw, &tapes_[l], &moments_[l - first_ + 1]);
-  const Moments& f = moments_.back();
-  Moments& d_f = d_moments_.back();
-  d_f.SetZero(1, f.cols());
-  const double log_z = model.likelihood->LogZ(model.likelihood_parameters, alpha, model.outputs(),
-                                              y, f.mean.data(), f.var.data(), d_f.mean.data(),
-                                              d_f.var.data(), sums_.likelihood.data());
-  for (Index l = layers - 1; l >= first_; --l) {
-    network_.Backward(l, d_moments_[l - first_ + 1], &tapes_[l], &sums_,
-                      l == 0 ? nullptr : &d_moments_[l - first_]);
-  }
-  return log_z;
+  pass_.Reserve(network_, {first_, network_.model().num_layers()}, 1, 0);
+  pass_.entered().moments = below;
+  if (pass_.NeedsRaw()) pass_.raw() = raw;
+  pass_.Up(network_, {}, {});
+  targets_.Meet(network_, {.alpha = alpha}, {.y = y}, &pass_, &sums_);
+  pass_.Down(network_, {.entered = first_ > 0}, &sums_);
+  return sums_.log_z();
 }
 
 const RowStep::Slopes& RowStep::FunctionSlopes(Index layer, Index function) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "fathom/inference/network.h"
+#include "fathom/inference/targets.h"
 
 namespace fathom {
 
@@ -29,18 +29,18 @@ class RowStep {
   // log Z of one row y. below [1, .]: the inputs of layer `first`; raw [1, .]: those of layer 0.
   double Run(double alpha, const Moments& below, const Moments& raw, const double* y);
 
-  // Of the last Run: the gradient with respect to `below` (first > 0), to one function (computed
-  // anew at each call), and the sums for noise and likelihood.
-  const Moments& d_below() const { return d_moments_.front(); }
+  // What the last Run found: the gradient with respect to `below`, to one function (computed anew
+  // at each call), and the sums for noise and likelihood.
+  const Moments& d_below() const { return pass_.d_entered().moments; }  // where first > 0
   const Slopes& FunctionSlopes(Index layer, Index function);
-  const Network::Sums& sums() const { return sums_; }
+  const Sums& sums() const { return sums_; }
 
  private:
   Index first_ = 0;
   Network network_;
-  Network::Sums sums_;
-  std::vector<Network::LayerTape> tapes_;
-  std::vector<Moments> moments_, d_moments_;  // inputs of layer `first` and outputs of all above
+  Pass pass_;
+  Targets targets_;
+  Sums sums_;
   Slopes slopes_;
 };
 

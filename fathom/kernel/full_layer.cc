@@ -37,9 +37,9 @@ void PropagateFullBackward(const Kernel& kernel, const std::vector<LatentFunctio
                            std::vector<LatentFunctionGradient>* gradients, FullMoments* d_x) {
   const std::unique_ptr<FullLayer> layer = kernel.NewFullLayer();
   layer->Prepare(functions);
-  const std::unique_ptr<FullLayer::Sums> sums = layer->NewSums();
-  layer->Backward(x, d_out, sums.get(), d_x);
-  layer->Finish(*sums, gradients);
+  AlignedBuffer sums(static_cast<std::size_t>(layer->SumsSize()), 0.0);
+  layer->Backward(x, d_out, sums.data(), d_x);
+  layer->Finish(sums.data(), gradients);
 }
 
 }  // namespace fathom

@@ -15,13 +15,6 @@ namespace fathom {
 // Finish once with the sums over all of them.
 class FullLayer {
  public:
-  // Gradients of what Prepare made, summed over rows. They start at NewSums() and add up.
-  class Sums {
-   public:
-    virtual ~Sums() = default;
-    virtual void Add(const Sums& other) = 0;  // of the same layer
-  };
-
   virtual ~FullLayer() = default;
 
   // Throws Error unless there is a function and all have one input dimension.
@@ -30,13 +23,15 @@ class FullLayer {
   // out: mean and covariance of all outputs per row, without noise. Throws Error if x has other
   // dimensions than the functions, NumericalError if a covariance is not positive semidefinite.
   virtual void Forward(const FullMoments& x, FullMoments* out) const = 0;
+  // `sums` is an array of SumsSize() doubles that starts at zero; sums of several groups of rows may
+  // be kept apart and added.
+  virtual Index SumsSize() const = 0;
   // d_out.cov need not be symmetric: F may weigh the two copies of a covariance differently. Adds
-  // to *sums; writes *d_x (covariances symmetric) unless null.
-  virtual void Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
+  // to sums; writes *d_x (covariances symmetric) unless null.
+  virtual void Backward(const FullMoments& x, const FullMoments& d_out, double* sums,
                         FullMoments* d_x) const = 0;
-  virtual std::unique_ptr<Sums> NewSums() const = 0;
   // Adds the gradients that the sums stand for, function by function.
-  virtual void Finish(const Sums& sums, std::vector<LatentFunctionGradient>* gradients) const = 0;
+  virtual void Finish(const double* sums, std::vector<LatentFunctionGradient>* gradients) const = 0;
 };
 
 // Throw Error with what is wrong.

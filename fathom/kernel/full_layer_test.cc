@@ -330,7 +330,8 @@ TEST_P(FullLayerOf, SumsOfGroupsOfRowsAddUp) {
   const Gradient whole = Backward(kernel_, functions, x, weights);
   const std::unique_ptr<FullLayer> layer = kernel_.NewFullLayer();
   layer->Prepare(Views(functions));
-  const std::unique_ptr<FullLayer::Sums> total = layer->NewSums();
+  const auto size = static_cast<std::size_t>(layer->SumsSize());
+  AlignedBuffer total(size, 0.0);
   for (std::size_t n = 0; n < 2; ++n) {
     const auto row = [&](const FullMoments& all) {
       FullMoments one;
@@ -338,15 +339,15 @@ TEST_P(FullLayerOf, SumsOfGroupsOfRowsAddUp) {
       one.cov = {all.cov[n]};
       return one;
     };
-    const std::unique_ptr<FullLayer::Sums> sums = layer->NewSums();
-    layer->Backward(row(x), row(weights), sums.get(), nullptr);
-    total->Add(*sums);
+    AlignedBuffer sums(size, 0.0);
+    layer->Backward(row(x), row(weights), sums.data(), nullptr);
+    for (std::size_t i = 0; i < size; ++i) total[i] += sums[i];
   }
   std::vector<Function> gradients;
   for (const Function& f : functions) gradients.push_back(f.ZeroLike());
   std::vector<LatentFunctionGradient> views;
   for (Function& f : gradients) views.push_back(f.gradient_view());
-  layer->Finish(*total, &views);
+  layer->Finish(total.data(), &views);
   for (std::size_t d = 0; d < 2; ++d) {
     ExpectNear(gradients[d].theta, whole.functions[d].theta, 1e-12, "d theta");
     ExpectNear(gradients[d].Z, whole.functions[d].Z, 1e-12, "d Z");

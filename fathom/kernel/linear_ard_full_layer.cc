@@ -4,15 +4,14 @@
 
 namespace fathom {
 
-struct LinearArdFullLayer::OwnSums : FullLayer::Sums {
-  Matrix b;               // [functions, D]
-  std::vector<Matrix> Q;  // [functions] of [D, D]
-
-  void Add(const Sums& other) override {
-    const auto& own = static_cast<const OwnSums&>(other);
-    b += own.b;
-    for (std::size_t i = 0; i < Q.size(); ++i) Q[i] += own.Q[i];
+struct LinearArdFullLayer::Sums {
+  Sums(const LinearArdFullLayer& of, double* memory) : b(memory, of.b_.rows(), of.b_.cols()) {}
+  // [D, D] of one function.
+  Eigen::Map<Matrix> Q(Index function) {
+    const Index D = b.cols();
+    return {b.data() + b.size() + function * D * D, D, D};
   }
+  Eigen::Map<Matrix> b;  // [functions, D]
 };
 
 void LinearArdFullLayer::Prepare(const std::vector<LatentFunction>& functions) {
@@ -39,22 +38,22 @@ void LinearArdFullLayer::Forward(const FullMoments& x, FullMoments* out) const {
   }
 }
 
-void LinearArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
+void LinearArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, double* sums,
                                   FullMoments* d_x) const {
   CheckInput(x, b_.cols());
-  auto* own = static_cast<OwnSums*>(sums);
+  Sums own(*this, sums);
   if (d_x != nullptr) {
     d_x->SetZero(x.rows(), x.cols());
     d_x->mean.noalias() = d_out.mean * b_;
   }
-  own->b.noalias() += d_out.mean.transpose() * x.mean;
+  own.b.noalias() += d_out.mean.transpose() * x.mean;
   for (Index n = 0; n < x.rows(); ++n) {
     const Vector mu = x.mean.row(n).transpose();
     const Matrix G = Symmetrized(d_out.cov[n]);
-    own->b.noalias() += 2 * G * b_ * x.cov[n];
+    own.b.noalias() += 2 * G * b_ * x.cov[n];
     Matrix weighed = Matrix::Zero(b_.cols(), b_.cols());  // sum_i G_ii Q_i
     for (Index i = 0; i < b_.rows(); ++i) {
-      own->Q[i] += G(i, i) * (mu * mu.transpose() + x.cov[n]);
+      own.Q(i) += G(i, i) * (mu * mu.transpose() + x.cov[n]);
       weighed += G(i, i) * functions_[i].Q();
     }
     if (d_x == nullptr) continue;
@@ -63,20 +62,16 @@ void LinearArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out
   }
 }
 
-std::unique_ptr<FullLayer::Sums> LinearArdFullLayer::NewSums() const {
-  auto sums = std::make_unique<OwnSums>();
-  sums->b.setZero(b_.rows(), b_.cols());
-  sums->Q.assign(functions_.size(), Matrix::Zero(b_.cols(), b_.cols()));
-  return sums;
-}
+Index LinearArdFullLayer::SumsSize() const { return b_.size() * (1 + b_.cols()); }
 
-void LinearArdFullLayer::Finish(const Sums& sums,
+void LinearArdFullLayer::Finish(const double* sums,
                                 std::vector<LatentFunctionGradient>* gradients) const {
-  const auto& own = static_cast<const OwnSums&>(sums);
+  Sums own(*this, const_cast<double*>(sums));  // NOLINT: read only
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     LatentFunctionGradient& d_f = (*gradients)[i];
-    functions_[i].Backward(own.b.row(static_cast<Index>(i)).transpose(), own.Q[i], nullptr,
-                           d_f.theta, &d_f);
+    const auto function = static_cast<Index>(i);
+    functions_[i].Backward(own.b.row(function).transpose(), own.Q(function), nullptr, d_f.theta,
+                           &d_f);
   }
 }
 

@@ -15,11 +15,15 @@ Bumps Bumps::ZeroLike() const {
           Vector::Zero(weights.size())};
 }
 
-void Bumps::Add(const Bumps& other) {
-  C += other.C;
-  centres += other.centres;
-  weights += other.weights;
-}
+BumpsSums::BumpsSums(Bumps* in)
+    : C(in->C.data(), in->C.size()),
+      centres(in->centres.data(), in->centres.rows(), in->centres.cols()),
+      weights(in->weights.data(), in->weights.size()) {}
+
+BumpsSums::BumpsSums(const Bumps& shape, double* memory)
+    : C(memory, shape.C.size()),
+      centres(C.data() + C.size(), shape.centres.rows(), shape.centres.cols()),
+      weights(centres.data() + centres.size(), shape.weights.size()) {}
 
 namespace {
 
@@ -30,17 +34,17 @@ constexpr Index kBlock = 128;
 // exponent is -1/2 |y_p|^2, sums over bumps are plain, and U enters once more at the end.
 class Blur {
  public:
-  Blur(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const Matrix& Sigma)
-      : bumps_(bumps), mu_(mu), U_(Sigma), origin_(Vector::Zero(mu.size())) {
-    FATHOM_CHECK(Sigma.rows() == bumps.C.size() && Sigma.cols() == bumps.C.size());
-    FATHOM_CHECK(mu.size() == bumps.C.size());
+  Blur(const Bumps& bumps, const Input& x)
+      : bumps_(bumps), mu_(x.mu), U_(x.Sigma), origin_(Vector::Zero(x.mu.size())) {
+    FATHOM_CHECK(U_.rows() == bumps.C.size() && U_.cols() == bumps.C.size());
+    FATHOM_CHECK(mu_.size() == bumps.C.size());
     U_.diagonal() += bumps.C;
     if (!CholeskyInPlace(&U_)) {
       throw NumericalError("the covariance of an input is not positive semidefinite");
     }
     log_scale_ = std::log((bumps.C.array().sqrt() / U_.diagonal().array()).prod());
     InvertLowerInPlace(&U_);
-    y_.resize(static_cast<std::size_t>(mu.size() * kBlock));
+    y_.resize(static_cast<std::size_t>(mu_.size() * kBlock));
     e_.resize(static_cast<std::size_t>(kBlock));
   }
 
@@ -80,11 +84,10 @@ class Blur {
 
 }  // namespace
 
-double ExpectedSum(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const Matrix& Sigma,
-                   Vector* slope) {
-  Blur blur(bumps, mu, Sigma);
+double ExpectedSum(const Bumps& bumps, const Input& x, Vector* slope) {
+  Blur blur(bumps, x);
   double value = 0;
-  Vector sum_ey = Vector::Zero(mu.size());
+  Vector sum_ey = Vector::Zero(x.mu.size());
   for (Index start = 0; start < bumps.weights.size(); start += kBlock) {
     blur.MoveTo(start);
     const auto weights = bumps.weights.segment(start, blur.size());
@@ -100,12 +103,12 @@ double ExpectedSum(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const
 //   mu:         sum_p t_p y_p - e_p h
 //   c_p:        e_p h - t_p y_p
 //   C + Sigma:  1/2 sum_p [t_p (y_p y_p' - I) - e_p (h y_p' + y_p h')].
-void ExpectedSumBackward(const Bumps& bumps, const Eigen::Ref<const Vector>& mu,
-                         const Matrix& Sigma, double d_value, const Vector* d_slope, Bumps* d_bumps,
-                         Vector* d_mu, Matrix* d_Sigma) {
-  Blur blur(bumps, mu, Sigma);
+void ExpectedSumBackward(const Bumps& bumps, const Input& x, const SumGradient& d_sum,
+                         BumpsSums d_bumps, InputGradient d_x) {
+  Blur blur(bumps, x);
   const Matrix& U = blur.U();
-  const Index D = mu.size();
+  const Index D = x.mu.size();
+  const Vector* const d_slope = d_sum.slope;
   double sum_t = 0;
   Vector pull_mu = Vector::Zero(D);
   Matrix pull_A = Matrix::Zero(D, D);
@@ -117,9 +120,9 @@ void ExpectedSumBackward(const Bumps& bumps, const Eigen::Ref<const Vector>& mu,
     blur.MoveTo(start);
     const auto Y = blur.Y();
     auto e = blur.E();
-    t.setConstant(blur.size(), d_value);
+    t.setConstant(blur.size(), d_sum.value);
     if (d_slope != nullptr) t += Y.transpose() * h;
-    d_bumps->weights.segment(start, blur.size()) += t.cwiseProduct(e);
+    d_bumps.weights.segment(start, blur.size()) += t.cwiseProduct(e);
     e.array() *= bumps.weights.segment(start, blur.size()).array();
     t.array() *= e.array();
     sum_t += t.sum();
@@ -138,16 +141,16 @@ void ExpectedSumBackward(const Bumps& bumps, const Eigen::Ref<const Vector>& mu,
     pull_mu += pull.rowwise().sum();
     for (Index q = 0; q < D; ++q) {
       for (Index r = 0; r <= q; ++r) {
-        d_bumps->centres.row(r).segment(start, blur.size()) -= U(q, r) * pull.row(q);
+        d_bumps.centres.row(r).segment(start, blur.size()) -= U(q, r) * pull.row(q);
       }
     }
   }
-  *d_mu += U.transpose() * pull_mu;
+  d_x.mu += U.transpose() * pull_mu;
   pull_A.diagonal().array() -= sum_t;
   const Matrix left = U.transpose() * pull_A.selfadjointView<Eigen::Lower>();
   const Matrix dA = 0.5 * Symmetrized(left * U);
-  *d_Sigma += dA;
-  d_bumps->C.array() += dA.diagonal().array() + 0.5 * sum_t / bumps.C.array();  // and |C|^1/2
+  d_x.Sigma += dA;
+  d_bumps.C.array() += dA.diagonal().array() + 0.5 * sum_t / bumps.C.array();  // and |C|^1/2
 }
 
 Bumps Psi1Bumps(const Points& points, const Vector& a) {

@@ -30,20 +30,47 @@ struct Bumps {
   Vector weights;  // [P]
 
   Bumps ZeroLike() const;
-  void Add(const Bumps& other);
+};
+
+// Where the gradient of some bumps is summed: in a Bumps of the same shape, or in Size() numbers of a
+// larger array.
+struct BumpsSums {
+  explicit BumpsSums(Bumps* in);
+  BumpsSums(const Bumps& shape, double* memory);
+  static Index Size(const Bumps& shape) {
+    return shape.C.size() + shape.weights.size() * (1 + shape.C.size());
+  }
+  Bumps Value() const { return {C, centres, weights}; }
+
+  Eigen::Map<Vector> C;
+  Eigen::Map<Matrix> centres;
+  Eigen::Map<Vector> weights;
+};
+
+// x ~ N(mu, Sigma).
+struct Input {
+  const Vector& mu;     // [D]
+  const Matrix& Sigma;  // [D, D]
+};
+struct InputGradient {
+  Vector& mu;
+  Matrix& Sigma;
+};
+// dF/dvalue of an expected sum and, unless null, dF/dslope.
+struct SumGradient {
+  double value;
+  const Vector* slope = nullptr;
 };
 
 // sum_p weights_p E bump_p under N(mu, Sigma). `slope`, unless null, becomes its derivative in mu
 // [D], which by Stein's lemma is Sigma^-1 Cov(x, sum of bumps). Sigma [D, D] is symmetric and may
 // be singular or zero; its lower triangle is read. Throws NumericalError if C + Sigma is not
 // positive definite.
-double ExpectedSum(const Bumps& bumps, const Eigen::Ref<const Vector>& mu, const Matrix& Sigma,
-                   Vector* slope);
-// Given dF/dvalue and, unless null, dF/dslope: adds to *d_bumps, *d_mu and *d_Sigma. d_Sigma gets a
-// symmetric G such that dF = sum_qr G_qr dSigma_qr for symmetric dSigma.
-void ExpectedSumBackward(const Bumps& bumps, const Eigen::Ref<const Vector>& mu,
-                         const Matrix& Sigma, double d_value, const Vector* d_slope, Bumps* d_bumps,
-                         Vector* d_mu, Matrix* d_Sigma);
+double ExpectedSum(const Bumps& bumps, const Input& x, Vector* slope);
+// Adds to d_bumps and d_x. The Sigma of d_x gets a symmetric G such that
+// dF = sum_qr G_qr dSigma_qr for symmetric dSigma.
+void ExpectedSumBackward(const Bumps& bumps, const Input& x, const SumGradient& d_sum,
+                         BumpsSums d_bumps, InputGradient d_x);
 
 // The kernel's parameters and pseudo-inputs.
 struct Points {

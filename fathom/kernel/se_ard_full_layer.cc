@@ -9,34 +9,34 @@ using se_ard::Bumps;
 
 namespace {
 
-void AddAll(std::vector<Bumps>* total, const std::vector<Bumps>& part) {
-  for (std::size_t k = 0; k < part.size(); ++k) (*total)[k].Add(part[k]);
-}
-
-std::vector<Bumps> ZerosLike(const std::vector<Bumps>& all) {
-  std::vector<Bumps> zeros;
-  for (const Bumps& bumps : all) zeros.push_back(bumps.ZeroLike());
-  return zeros;
-}
-
 bool IsCertain(const Matrix& Sigma) { return (Sigma.array() == 0).all(); }
 
 }  // namespace
 
-struct SeArdFullLayer::OwnSums : FullLayer::Sums {
-  std::vector<Bumps> psi1;     // [D]
-  std::vector<Bumps> certain;  // [D]
-  std::vector<Bumps> pairs;    // [D(D+1)/2]
-  Vector psi0;                 // [D]
-  Matrix w;                    // [D, Din]
+// One array after the other; `end` is where the last one ends.
+struct SeArdFullLayer::Sums {
+  Sums(const SeArdFullLayer& of, double* memory)
+      : psi0(memory, static_cast<Index>(of.functions_.size())),
+        w(memory + psi0.size(), psi0.size(), of.functions_[0].Z.cols()),
+        end(w.data() + w.size()) {
+    Take(of.psi1_, &psi1);
+    Take(of.certain_, &certain);
+    Take(of.pairs_, &pairs);
+  }
 
-  void Add(const Sums& other) override {
-    const auto& own = static_cast<const OwnSums&>(other);
-    AddAll(&psi1, own.psi1);
-    AddAll(&certain, own.certain);
-    AddAll(&pairs, own.pairs);
-    psi0 += own.psi0;
-    w += own.w;
+  Eigen::Map<Vector> psi0;                 // [D]
+  Eigen::Map<Matrix> w;                    // [D, Din]
+  std::vector<se_ard::BumpsSums> psi1;     // [D]
+  std::vector<se_ard::BumpsSums> certain;  // [D]
+  std::vector<se_ard::BumpsSums> pairs;    // [D(D+1)/2]
+  double* end;
+
+ private:
+  void Take(const std::vector<Bumps>& shapes, std::vector<se_ard::BumpsSums>* out) {
+    for (const Bumps& shape : shapes) {
+      out->emplace_back(shape, end);
+      end += se_ard::BumpsSums::Size(shape);
+    }
   }
 };
 
@@ -64,13 +64,12 @@ void SeArdFullLayer::Prepare(const std::vector<LatentFunction>& functions) {
   }
 }
 
-SeArdFullLayer::RowMean SeArdFullLayer::MeanOfRow(const Eigen::Ref<const Vector>& mu,
-                                                  const Matrix& Sigma) const {
+SeArdFullLayer::RowMean SeArdFullLayer::MeanOfRow(const Vector& mu, const Matrix& Sigma) const {
   const auto outputs = static_cast<Index>(functions_.size());
   RowMean mean{Vector(outputs), Matrix(outputs, mu.size())};
   Vector slope;
   for (Index i = 0; i < outputs; ++i) {
-    mean.m[i] = ExpectedSum(psi1_[i], mu, Sigma, &slope);
+    mean.m[i] = ExpectedSum(psi1_[i], {mu, Sigma}, &slope);
     mean.s.row(i) = slope.transpose();
   }
   return mean;
@@ -92,7 +91,7 @@ void SeArdFullLayer::Forward(const FullMoments& x, FullMoments* out) const {
       out->mean(n, i) = mean.m[i] + f.w.dot(mu);
       for (Index j = 0; j <= i; ++j, ++pair) {
         if (certain) continue;
-        cov(i, j) = ExpectedSum(pairs_[pair], mu, Sigma, nullptr) - mean.m[i] * mean.m[j];
+        cov(i, j) = ExpectedSum(pairs_[pair], {mu, Sigma}, nullptr) - mean.m[i] * mean.m[j];
         if (linear_) {
           const Vector& w = functions_[j].w;
           cov(i, j) += f.w.dot(Sigma * (w + mean.s.row(j).transpose())) +
@@ -100,18 +99,18 @@ void SeArdFullLayer::Forward(const FullMoments& x, FullMoments* out) const {
         }
         cov(j, i) = cov(i, j);
       }
-      if (certain) cov(i, i) = ExpectedSum(certain_[i], mu, Sigma, nullptr);
+      if (certain) cov(i, i) = ExpectedSum(certain_[i], {mu, Sigma}, nullptr);
       cov(i, i) += f.theta[0];
     }
   }
 }
 
-void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
+void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, double* sums,
                               FullMoments* d_x) const {
   CheckInput(x, functions_[0].Z.cols());
   const auto outputs = static_cast<Index>(functions_.size());
   const Index D = x.cols();
-  auto* own = static_cast<OwnSums*>(sums);
+  Sums own(*this, sums);
   if (d_x != nullptr) d_x->SetZero(x.rows(), D);
   Vector d_mu(D);
   Matrix d_Sigma(D, D);
@@ -128,7 +127,7 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
     for (Index i = 0; i < outputs; ++i) {
       const Function& f = functions_[i];
       d_mu += d_out.mean(n, i) * f.w;
-      own->w.row(i) += d_out.mean(n, i) * mu.transpose();
+      own.w.row(i) += d_out.mean(n, i) * mu.transpose();
       for (Index j = 0; j <= i; ++j, ++pair) {
         const double g = d_out.cov[n](i, j) + (j < i ? d_out.cov[n](j, i) : 0);
         const Vector& w = functions_[j].w;
@@ -138,27 +137,26 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
           d_Sigma += g * (f.w + s_i) * (w + s_j).transpose();
           continue;
         }
-        ExpectedSumBackward(pairs_[pair], mu, Sigma, g, nullptr, &own->pairs[pair], &d_mu,
-                            &d_Sigma);
+        ExpectedSumBackward(pairs_[pair], {mu, Sigma}, {g}, own.pairs[pair], {d_mu, d_Sigma});
         d_m[i] -= g * mean.m[j];
         d_m[j] -= g * mean.m[i];
         if (!linear_) continue;
         d_Sigma += g * (f.w * (w + s_j).transpose() + w * s_i.transpose());
         d_s.row(i) += g * (Sigma * w).transpose();
         d_s.row(j) += g * (Sigma * f.w).transpose();
-        own->w.row(i) += g * (Sigma * (w + s_j)).transpose();
-        own->w.row(j) += g * (Sigma * (f.w + s_i)).transpose();
+        own.w.row(i) += g * (Sigma * (w + s_j)).transpose();
+        own.w.row(j) += g * (Sigma * (f.w + s_i)).transpose();
       }
       const double g = d_out.cov[n](i, i);
-      own->psi0[i] += g;
+      own.psi0[i] += g;
       if (certain) {
-        ExpectedSumBackward(certain_[i], mu, Sigma, g, nullptr, &own->certain[i], &d_mu, &d_Sigma);
+        ExpectedSumBackward(certain_[i], {mu, Sigma}, {g}, own.certain[i], {d_mu, d_Sigma});
       }
     }
     for (Index i = 0; i < outputs; ++i) {
       const Vector d_slope = d_s.row(i).transpose();
-      ExpectedSumBackward(psi1_[i], mu, Sigma, d_m[i], linear_ ? &d_slope : nullptr, &own->psi1[i],
-                          &d_mu, &d_Sigma);
+      ExpectedSumBackward(psi1_[i], {mu, Sigma}, {d_m[i], linear_ ? &d_slope : nullptr},
+                          own.psi1[i], {d_mu, d_Sigma});
     }
     if (d_x == nullptr) continue;
     d_x->mean.row(n) = d_mu.transpose();
@@ -166,46 +164,40 @@ void SeArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out, Su
   }
 }
 
-std::unique_ptr<FullLayer::Sums> SeArdFullLayer::NewSums() const {
-  const auto outputs = static_cast<Index>(functions_.size());
-  auto sums = std::make_unique<OwnSums>();
-  sums->psi1 = ZerosLike(psi1_);
-  sums->certain = ZerosLike(certain_);
-  sums->pairs = ZerosLike(pairs_);
-  sums->psi0.setZero(outputs);
-  sums->w.setZero(outputs, functions_[0].Z.cols());
-  return sums;
+Index SeArdFullLayer::SumsSize() const {
+  const Sums sums(*this, nullptr);
+  return sums.end - sums.psi0.data();
 }
 
-Vector SeArdFullLayer::MeanGradient(const Sums& sums, Index function) {
-  return static_cast<const OwnSums&>(sums).w.row(function).transpose();
+Vector SeArdFullLayer::MeanGradient(const double* sums, Index function) const {
+  return Sums(*this, const_cast<double*>(sums)).w.row(function).transpose();  // NOLINT: read only
 }
 
-void SeArdFullLayer::Finish(const Sums& sums,
+void SeArdFullLayer::Finish(const double* sums,
                             std::vector<LatentFunctionGradient>* gradients) const {
   FATHOM_CHECK(gradients->size() == functions_.size());
-  const auto& own = static_cast<const OwnSums&>(sums);
+  const Sums own(*this, const_cast<double*>(sums));  // NOLINT: read only
   std::size_t pair = 0;
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const Function& f = functions_[i];
     LatentFunctionGradient& d_f = (*gradients)[i];
     const se_ard::PointsGradient d_points{d_f.theta, d_f.Z};
     d_f.theta[0] += own.psi0[static_cast<Index>(i)];
-    Psi1BumpsBackward(f.points(), f.a, own.psi1[i], d_points, &d_f.a);
+    Psi1BumpsBackward(f.points(), f.a, own.psi1[i].Value(), d_points, &d_f.a);
     for (std::size_t j = 0; j < i; ++j, ++pair) {
       const Function& g = functions_[j];
       LatentFunctionGradient& d_g = (*gradients)[j];
       Matrix dW = Matrix::Zero(f.a.size(), g.a.size());
-      CrossPsi2BumpsBackward(f.points(), g.points(), pairs_[pair], own.pairs[pair], d_points,
-                             {d_g.theta, d_g.Z}, &dW);
+      CrossPsi2BumpsBackward(f.points(), g.points(), pairs_[pair], own.pairs[pair].Value(),
+                             d_points, {d_g.theta, d_g.Z}, &dW);
       d_f.a += dW * g.a;
       d_g.a += dW.transpose() * f.a;
     }
     Matrix dB = Matrix::Zero(f.a.size(), f.a.size());
-    Psi2BumpsBackward(f.points(), pairs_[pair], own.pairs[pair], d_points, &dB);
+    Psi2BumpsBackward(f.points(), pairs_[pair], own.pairs[pair].Value(), d_points, &dB);
     ++pair;
     d_f.a += 2 * dB * f.a;
-    Psi2BumpsBackward(f.points(), certain_[i], own.certain[i], d_points, &dB);
+    Psi2BumpsBackward(f.points(), certain_[i], own.certain[i].Value(), d_points, &dB);
     d_f.S -= dB;
   }
 }

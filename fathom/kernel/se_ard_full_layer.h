@@ -25,15 +25,15 @@ class SeArdFullLayer : public FullLayer {
  public:
   void Prepare(const std::vector<LatentFunction>& functions) override;
   void Forward(const FullMoments& x, FullMoments* out) const override;
-  void Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
+  Index SumsSize() const override;
+  void Backward(const FullMoments& x, const FullMoments& d_out, double* sums,
                 FullMoments* d_x) const override;
-  std::unique_ptr<Sums> NewSums() const override;
-  void Finish(const Sums& sums, std::vector<LatentFunctionGradient>* gradients) const override;
+  void Finish(const double* sums, std::vector<LatentFunctionGradient>* gradients) const override;
   // [Din]: the gradient with respect to the linear mean of one function, which Finish leaves out.
-  static Vector MeanGradient(const Sums& sums, Index function);
+  Vector MeanGradient(const double* sums, Index function) const;
 
  private:
-  struct OwnSums;
+  struct Sums;
   struct Function {
     Vector theta;
     Matrix Z;
@@ -47,7 +47,7 @@ class SeArdFullLayer : public FullLayer {
     Matrix s;  // [D, Din]
   };
 
-  RowMean MeanOfRow(const Eigen::Ref<const Vector>& mu, const Matrix& Sigma) const;
+  RowMean MeanOfRow(const Vector& mu, const Matrix& Sigma) const;
 
   bool linear_ = false;  // whether any w is not zero
   std::vector<Function> functions_;

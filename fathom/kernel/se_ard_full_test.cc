@@ -69,13 +69,13 @@ Vector KernelVector(const Points& points, const Vector& x) {
 }
 
 double Psi1(const Problem& p) {
-  return ExpectedSum(Psi1Bumps(p.first(), p.a), p.mu, p.Sigma, nullptr);
+  return ExpectedSum(Psi1Bumps(p.first(), p.a), {p.mu, p.Sigma}, nullptr);
 }
 double Psi2(const Problem& p) {
-  return ExpectedSum(Psi2Bumps(p.first(), p.B), p.mu, p.Sigma, nullptr);
+  return ExpectedSum(Psi2Bumps(p.first(), p.B), {p.mu, p.Sigma}, nullptr);
 }
 double Cross(const Problem& p) {
-  return ExpectedSum(CrossPsi2Bumps(p.first(), p.second(), p.W), p.mu, p.Sigma, nullptr);
+  return ExpectedSum(CrossPsi2Bumps(p.first(), p.second(), p.W), {p.mu, p.Sigma}, nullptr);
 }
 
 void ExpectMatchesQuadrature(const Problem& p, int nodes) {
@@ -153,7 +153,7 @@ TEST(SeArdFull, TransformedCoordinatesGiveTheSame) {
 TEST(SeArdFull, SlopeIsTheDerivativeInTheMean) {
   Problem p = RandomProblem(5, 1, 3, 9);
   Vector slope;
-  ExpectedSum(Psi1Bumps(p.first(), p.a), p.mu, p.Sigma, &slope);
+  ExpectedSum(Psi1Bumps(p.first(), p.a), {p.mu, p.Sigma}, &slope);
   for (Index q = 0; q < 3; ++q) {
     EXPECT_NEAR(slope[q], CentralDifference(&p.mu[q], [&] { return Psi1(p); }), 1e-8);
   }
@@ -201,13 +201,13 @@ TEST(SeArdFull, Psi1GradientMatchesDifferences) {
   const Vector h = RandomStream(11).NormalMatrix(3, 1);
   const auto f = [&](const Problem& at) {
     Vector slope;
-    const double value = ExpectedSum(Psi1Bumps(at.first(), at.a), at.mu, at.Sigma, &slope);
+    const double value = ExpectedSum(Psi1Bumps(at.first(), at.a), {at.mu, at.Sigma}, &slope);
     return 0.7 * value + h.dot(slope);
   };
   Problem g = p.ZeroLike();
   const Bumps bumps = Psi1Bumps(p.first(), p.a);
   Bumps d_bumps = bumps.ZeroLike();
-  ExpectedSumBackward(bumps, p.mu, p.Sigma, 0.7, &h, &d_bumps, &g.mu, &g.Sigma);
+  ExpectedSumBackward(bumps, {p.mu, p.Sigma}, {0.7, &h}, BumpsSums(&d_bumps), {g.mu, g.Sigma});
   Psi1BumpsBackward(p.first(), p.a, d_bumps, {g.theta1, g.Z1}, &g.a);
   ExpectGradient(p, g, f);
 }
@@ -217,7 +217,7 @@ TEST(SeArdFull, Psi2GradientMatchesDifferences) {
   const Bumps bumps = Psi2Bumps(p.first(), p.B);
   Problem g = p.ZeroLike();
   Bumps d_bumps = bumps.ZeroLike();
-  ExpectedSumBackward(bumps, p.mu, p.Sigma, 1, nullptr, &d_bumps, &g.mu, &g.Sigma);
+  ExpectedSumBackward(bumps, {p.mu, p.Sigma}, {1}, BumpsSums(&d_bumps), {g.mu, g.Sigma});
   Psi2BumpsBackward(p.first(), bumps, d_bumps, {g.theta1, g.Z1}, &g.B);
   EXPECT_EQ(g.B, g.B.transpose());
   ExpectGradient(p, g, Psi2);
@@ -229,7 +229,7 @@ TEST(SeArdFull, CrossPsi2GradientMatchesDifferences) {
   const Bumps bumps = CrossPsi2Bumps(p.first(), p.second(), p.W);
   Problem g = p.ZeroLike();
   Bumps d_bumps = bumps.ZeroLike();
-  ExpectedSumBackward(bumps, p.mu, p.Sigma, 1, nullptr, &d_bumps, &g.mu, &g.Sigma);
+  ExpectedSumBackward(bumps, {p.mu, p.Sigma}, {1}, BumpsSums(&d_bumps), {g.mu, g.Sigma});
   CrossPsi2BumpsBackward(p.first(), p.second(), bumps, d_bumps, {g.theta1, g.Z1}, {g.theta2, g.Z2},
                          &g.W);
   ExpectGradient(p, g, Cross);

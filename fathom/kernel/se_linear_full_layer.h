@@ -17,13 +17,13 @@ class SeLinearFullLayer : public FullLayer {
  public:
   void Prepare(const std::vector<LatentFunction>& functions) override;
   void Forward(const FullMoments& x, FullMoments* out) const override;
-  void Backward(const FullMoments& x, const FullMoments& d_out, Sums* sums,
+  Index SumsSize() const override;
+  void Backward(const FullMoments& x, const FullMoments& d_out, double* sums,
                 FullMoments* d_x) const override;
-  std::unique_ptr<Sums> NewSums() const override;
-  void Finish(const Sums& sums, std::vector<LatentFunctionGradient>* gradients) const override;
+  void Finish(const double* sums, std::vector<LatentFunctionGradient>* gradients) const override;
 
  private:
-  struct OwnSums;
+  struct Sums;
   struct Function {
     Vector se_theta;
     Matrix Z;

@@ -1,4 +1,4 @@
-#include "fathom/inference/full_covariance.h"
+#include "fathom/inference/joint_layer.h"
 
 #include <gtest/gtest.h>
 

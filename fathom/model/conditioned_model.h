@@ -1,0 +1,40 @@
+// All functions of a deep GP conditioned on their cavities (or posteriors), with the tape of how:
+// what a step does once, whatever the rows are. Rows see only at(layer, function).
+#ifndef FATHOM_MODEL_CONDITIONED_MODEL_H_
+#define FATHOM_MODEL_CONDITIONED_MODEL_H_
+
+#include <utility>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/model/deep_gp.h"
+
+namespace fathom {
+
+class ConditionedModel {
+ public:
+  // O(M^3) per function, on all threads. Throws NumericalError.
+  void Prepare(const DeepGp& model, const Cavity& cavity, const ThreadPool& pool);
+
+  const Conditioned& at(Index layer, Index function) const { return gps_[layer][function].cavity; }
+  // The GPs' own share of the energy, summed over functions and layers.
+  double FactorEnergy() const;
+  // The largest jitter that a kernel matrix needed.
+  double LargestJitter() const;
+
+  // Where the rows' gradient with respect to a and S of at(layer, function) is collected.
+  Conditioned& gradient(Index layer, Index function) { return gps_[layer][function].d_cavity; }
+  // Once per Prepare. *gradient holds what the rows gave of theta and Z, gradient(.) the rest; both
+  // are multiplied by `scale`. Leaves in *gradient the gradient of FactorEnergy() + scale * (what
+  // the rows stand for) with respect to all GPs.
+  void Backward(const DeepGp& model, double scale, const ThreadPool& pool, DeepGp* gradient);
+
+ private:
+  Cavity cavity_;
+  std::vector<std::vector<PreparedGp>> gps_;
+  std::vector<std::pair<Index, Index>> flat_;  // all (layer, function), for the threads
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_MODEL_CONDITIONED_MODEL_H_
