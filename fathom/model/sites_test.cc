@@ -68,7 +68,7 @@ void ExpectConditionGradient(const Sites& sites, const Matrix& K, double c, doub
   const Conditioned out = Condition(sites, K, c, &tape);
   Sites d_sites = Sites::Prior(M);
   Matrix dK = Matrix::Zero(M, M);
-  ConditionBackward(sites, K, out, tape, weights, &d_sites, &dK);
+  ConditionBackward(sites, K, {out, tape}, weights, &d_sites, &dK);
   EXPECT_LT((dK - dK.transpose()).cwiseAbs().maxCoeff(), 1e-12);
   Vector gradient(point.size());
   gradient << d_sites.h, LowerTriangle(d_sites.R), SymmetricSlope(dK);
@@ -130,39 +130,93 @@ TEST(Sites, NegativeKlAgainstTheTextbook) {
     const Matrix V = (K.inverse() + sites.R * sites.R.transpose()).inverse();
     SitesTape tape;
     const Conditioned posterior = Condition(sites, K, 1, &tape);
-    EXPECT_NEAR(NegativeKl(K, posterior, tape), TextbookNegativeKl(K, V * sites.h, V), 1e-11);
-    EXPECT_LT(NegativeKl(K, posterior, tape), 0);
+    EXPECT_NEAR(NegativeKl(K, {posterior, tape}), TextbookNegativeKl(K, V * sites.h, V), 1e-11);
+    EXPECT_LT(NegativeKl(K, {posterior, tape}), 0);
   }
 }
 
-TEST(Sites, NegativeKlBackward) {
-  RandomStream stream(6);
-  const Index M = 4;
-  const Index T = M * (M + 1) / 2;
-  const Matrix K = SpreadGram(M, &stream);
-  const Sites sites = RandomSites(M, &stream);
-  const auto value = [&](const Vector& x) {
-    const Sites moved{x.head(M), LowerFrom(x.segment(M, T), M)};
-    const Matrix moved_K = SymmetricFrom(x.tail(T), M);
+// The energy's factor terms at a power alpha of EP with N rows, and their gradient.
+struct FactorTerms {
+  double value = 0;
+  Sites d_sites;
+  Matrix dK;
+
+  FactorTerms(const Sites& sites, const Matrix& K, double alpha, double N) {
     SitesTape tape;
-    const Conditioned posterior = Condition(moved, moved_K, 1, &tape);
-    return NegativeKl(moved_K, posterior, tape);
-  };
-  Vector point(M + 2 * T);
-  point << sites.h, LowerTriangle(sites.R), LowerTriangle(K);
-  SitesTape tape;
-  const Conditioned posterior = Condition(sites, K, 1, &tape);
-  Conditioned d_posterior;
-  d_posterior.SetZero(M);
-  Sites d_sites = Sites::Prior(M);
-  Matrix dK = Matrix::Zero(M, M);
-  NegativeKlBackward(sites, K, posterior, tape, &d_posterior, &d_sites, &dK);
-  ConditionBackward(sites, K, posterior, tape, d_posterior, &d_sites, &dK);
-  Vector gradient(point.size());
-  gradient << d_sites.h, LowerTriangle(d_sites.R), SymmetricSlope(dK);
-  ExpectGradientMatches(value, gradient, point, 1e-8);
+    SitesTape cavity_tape;
+    const Conditioned posterior = Condition(sites, K, 1, &tape);
+    const Conditioned cavity = Condition(sites, K, 1 - alpha / N, &cavity_tape);
+    const SitesAt at_posterior{posterior, tape};
+    const SitesAt at_cavity{cavity, cavity_tape};
+    value = alpha == 0 ? NegativeKl(K, at_posterior) : FactorEnergy(K, at_posterior, at_cavity);
+    d_sites = Sites::Prior(K.rows());
+    dK = Matrix::Zero(K.rows(), K.rows());
+    FactorEnergyBackward(sites, K, at_posterior, at_cavity, &d_sites, &dK);
+  }
+};
+
+TEST(Sites, FactorEnergyIsTheDifferenceOfThePhis) {
+  RandomStream stream(8);
+  for (const double alpha : {0.01, 1.0, 5.0}) {
+    const Matrix K = SpreadGram(4, &stream);
+    const Sites sites = RandomSites(4, &stream);
+    const double k = 5 / alpha;
+    const double expected = (1 - k) * Condition(sites, K, 1, nullptr).phi +
+                            k * Condition(sites, K, 1 - 1 / k, nullptr).phi;
+    EXPECT_NEAR(FactorTerms(sites, K, alpha, 5).value, expected, 1e-13 * k);
+  }
 }
 
+TEST(Sites, FactorEnergyBackward) {
+  RandomStream stream(6);
+  for (const double alpha : {0.0, 0.5, 5.0}) {
+    for (const bool coincident : {false, true}) {
+      const Index M = 4;
+      const Index T = M * (M + 1) / 2;
+      Matrix Z = 2 * stream.NormalMatrix(M, 2);
+      if (coincident) Z.row(3) = Z.row(0);
+      const Matrix K = GramOf(Z);
+      const Sites sites = RandomSites(M, &stream);
+      const auto value = [&](const Vector& x) {
+        const Sites moved{x.head(M), LowerFrom(x.segment(M, T), M)};
+        return FactorTerms(moved, SymmetricFrom(x.tail(T), M), alpha, 5).value;
+      };
+      Vector point(M + 2 * T);
+      point << sites.h, LowerTriangle(sites.R), LowerTriangle(K);
+      const FactorTerms at(sites, K, alpha, 5);
+      EXPECT_LT((at.dK - at.dK.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+      Vector gradient(point.size());
+      gradient << at.d_sites.h, LowerTriangle(at.d_sites.R), SymmetricSlope(at.dK);
+      ExpectGradientMatches(value, gradient, point, 1e-8);
+    }
+  }
+}
+
+// A factor of 1e8 and more: the phis are 1e8 and their difference is 27. The numbers were computed
+// from explicit inverses with 60 digits (mpmath); slopes are with respect to logarithms.
+TEST(Sites, FactorEnergyOfAHugeFactorLosesNoDigits) {
+  const Matrix K{{1.5, 0.5, 0.25}, {0.5, 1.25, -0.25}, {0.25, -0.25, 1}};
+  const Sites sites{Vector{{12e7, -6e7, 3e7}},
+                    Matrix{{16384, 0, 0}, {1024, 16384, 0}, {-2048, 512, 16384}}};
+  const auto expect = [&](double alpha, double value, const Vector& d_log_h, double d_log_R,
+                          double d_log_K) {
+    SCOPED_TRACE(alpha);
+    const FactorTerms at(sites, K, alpha, 3);
+    EXPECT_NEAR(at.value, value, 1e-12);
+    EXPECT_LT((at.d_sites.h.cwiseProduct(sites.h) - d_log_h).cwiseAbs().maxCoeff(), 1e-14);
+    EXPECT_NEAR(at.d_sites.R.cwiseProduct(sites.R).sum(), d_log_R, 1e-13);
+    EXPECT_NEAR(at.dK.cwiseProduct(K).sum(), d_log_K, 1e-13);
+  };
+  expect(1, -27.61244538279876956612,
+         Vector{{-0.22065896577292677683, -0.095800683783476766606, -0.0035006074276525517035}},
+         -2.3600794615606186411, -1.3400198592723373681);
+  expect(0.5, -27.79614435667164149872,
+         Vector{{-0.22065896607472170686, -0.095800683948951262038, -0.0035006074053214316451}},
+         -2.3600794636072943107, -1.3400198605181443556);
+  EXPECT_NEAR(FactorTerms(sites, K, 0, 3).value, -27.93703836683838236678, 1e-12);
+  EXPECT_NEAR(FactorTerms(sites, K, 1, 3).d_sites.R(1, 0) * sites.R(1, 0), -0.019408761351001057988,
+              1e-14);
+}
 TEST(Sites, NotANumberIsReported) {
   RandomStream stream(7);
   const Matrix K = SpreadGram(3, &stream);

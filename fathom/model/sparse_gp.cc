@@ -7,13 +7,6 @@ namespace fathom {
 
 namespace {
 
-Conditioned PhiOnly(Index M, double d_phi) {
-  Conditioned d;
-  d.SetZero(M);
-  d.phi = d_phi;
-  return d;
-}
-
 void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, PreparedGp* out) {
   out->jitter =
       FactorGram(out->K, jitter, &out->whitened.scratch1, &out->whitened.scratch2, &out->L_inverse);
@@ -24,13 +17,13 @@ void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, Prepare
 void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, PreparedGp* out) {
   out->jitter = 0;
   out->cavity = Condition(q, out->K, cavity.scale(), &out->sites);
+  const SitesAt at_cavity{out->cavity, out->sites};
   if (cavity.alpha == 0) {
-    out->energy = NegativeKl(out->K, out->cavity, out->sites);
+    out->energy = NegativeKl(out->K, at_cavity);
     return;
   }
   out->posterior = Condition(q, out->K, 1, &out->sites_posterior);
-  out->energy = (1 - cavity.N / cavity.alpha) * out->posterior.phi +
-                cavity.N / cavity.alpha * out->cavity.phi;
+  out->energy = FactorEnergy(out->K, {out->posterior, out->sites_posterior}, at_cavity);
 }
 
 void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared, Whitened* d_q) {
@@ -46,19 +39,15 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared,
 }
 
 void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Sites* d_q) {
-  const Index M = prepared->K.rows();
   const Matrix& K = prepared->K;
   Matrix& dK = prepared->dK;
-  dK.setZero(M, M);
-  if (cavity.alpha == 0) {
-    prepared->d_cavity.phi = 0;
-    NegativeKlBackward(q, K, prepared->cavity, prepared->sites, &prepared->d_cavity, d_q, &dK);
-  } else {
-    prepared->d_cavity.phi = cavity.N / cavity.alpha;
-    ConditionBackward(q, K, prepared->posterior, prepared->sites_posterior,
-                      PhiOnly(M, 1 - cavity.N / cavity.alpha), d_q, &dK);
-  }
-  ConditionBackward(q, K, prepared->cavity, prepared->sites, prepared->d_cavity, d_q, &dK);
+  dK.setZero(K.rows(), K.cols());
+  const SitesAt at_cavity{prepared->cavity, prepared->sites};
+  const SitesAt at_posterior =
+      cavity.alpha == 0 ? at_cavity : SitesAt{prepared->posterior, prepared->sites_posterior};
+  FactorEnergyBackward(q, K, at_posterior, at_cavity, d_q, &dK);
+  prepared->d_cavity.phi = 0;
+  ConditionBackward(q, K, at_cavity, prepared->d_cavity, d_q, &dK);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ struct PreparedGp {
 
   Matrix L_inverse;  // whitened form
   WhitenedTape whitened;
-  SitesTape sites;        // site form: of the cavity
+  SitesTape sites;        // site form: the cavity's
   Conditioned posterior;  // site form: at c = 1
   SitesTape sites_posterior;
 
