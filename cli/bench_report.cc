@@ -12,6 +12,7 @@
 
 #include "cli/common.h"
 #include "cli/embedded.h"
+#include "fathom/evaluate/score_kinds.h"
 
 namespace fathom::cli {
 
@@ -50,11 +51,15 @@ std::string HumanLine(const Json& line) {
   std::string text = buffer;
   if (IsFailure(line)) return text + " FAILED: " + line["failure"].get<std::string>() + "\n";
   const Json& scores = line["scores"];
-  const bool classes = scores.contains("accuracy");
-  std::snprintf(buffer, sizeof(buffer), "log likelihood %9.4f  %s %9.4g  %7.1f s  %6.0f MB\n",
-                scores["log_likelihood"].get<double>(), classes ? "accuracy" : "RMSE",
-                scores[classes ? "accuracy" : "rmse"].get<double>(),
-                line["cpu_seconds"].get<double>(), line["peak_memory"].get<double>() / 1e6);
+  for (const ScoreKind* kind : TabledScores()) {
+    if (!scores.contains(kind->study_key)) continue;
+    std::snprintf(buffer, sizeof(buffer),
+                  kind->IsCalled("log_likelihood") ? "%s %9.4f  " : "%s %9.4g  ", kind->label,
+                  scores[kind->study_key].get<double>());
+    text += buffer;
+  }
+  std::snprintf(buffer, sizeof(buffer), "%7.1f s  %6.0f MB\n", line["cpu_seconds"].get<double>(),
+                line["peak_memory"].get<double>() / 1e6);
   return text + buffer;
 }
 

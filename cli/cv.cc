@@ -88,13 +88,14 @@ std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, cons
 
 template <typename AnyScores>
 std::string HumanScores(const FoldScores<AnyScores>& scores) {
-  const std::vector<ScoreLine> means = ScoreLines(scores.mean);
-  const std::vector<ScoreLine> errors = ScoreLines(scores.standard_error);
+  const std::vector<NamedScore> means = NamedScores(scores.mean);
+  const std::vector<NamedScore> errors = NamedScores(scores.standard_error);
   std::string text;
   char buffer[200];
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    std::snprintf(buffer, sizeof(buffer), "%-20s %12s +- %-12s %s\n", means[i].key,
-                  Short(means[i].value).c_str(), Short(errors[i].value).c_str(), means[i].meaning);
+    std::snprintf(buffer, sizeof(buffer), "%-20s %12s +- %-12s %s\n", means[i].kind->key,
+                  Short(means[i].value).c_str(), Short(errors[i].value).c_str(),
+                  means[i].kind->meaning);
     text += buffer;
   }
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld    in %zu folds\n", "rows",
@@ -106,11 +107,11 @@ template <typename AnyScores>
 nlohmann::ordered_json JsonReport(const Dataset& dataset, const FoldScores<AnyScores>& scores) {
   nlohmann::ordered_json json = {{"rows", scores.mean.rows},
                                  {"notes", NotesJson(dataset.notes)},
-                                 {"mean", ScoresJson(ScoreLines(scores.mean))},
-                                 {"standard_error", ScoresJson(ScoreLines(scores.standard_error))},
+                                 {"mean", ScoresJson(NamedScores(scores.mean))},
+                                 {"standard_error", ScoresJson(NamedScores(scores.standard_error))},
                                  {"folds", nlohmann::ordered_json::array()}};
   for (const AnyScores& fold : scores.folds) {
-    json["folds"].push_back(ScoresJson(ScoreLines(fold)));
+    json["folds"].push_back(ScoresJson(NamedScores(fold)));
     json["folds"].back()["rows"] = fold.rows;
   }
   return json;

@@ -35,7 +35,7 @@ struct EvaluateOptions {
 
 template <typename AnyScores>
 nlohmann::ordered_json JsonScores(const AnyScores& scores, const std::vector<Note>& notes) {
-  nlohmann::ordered_json json = ScoresJson(ScoreLines(scores));
+  nlohmann::ordered_json json = ScoresJson(NamedScores(scores));
   json["rows"] = scores.rows;
   json["notes"] = NotesJson(notes);
   return json;
@@ -45,9 +45,9 @@ template <typename AnyScores>
 std::string HumanScores(const AnyScores& scores) {
   std::string text;
   char buffer[200];
-  for (const ScoreLine& line : ScoreLines(scores)) {
-    std::snprintf(buffer, sizeof(buffer), "%-20s %12s   %s\n", line.key, Short(line.value).c_str(),
-                  line.meaning);
+  for (const auto& [kind, value] : NamedScores(scores)) {
+    std::snprintf(buffer, sizeof(buffer), "%-20s %12s   %s\n", kind->key, Short(value).c_str(),
+                  kind->meaning);
     text += buffer;
   }
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld   rows with a target\n", "rows",

@@ -1,4 +1,4 @@
-// Scores with their names and meanings, the same in every command.
+// Scores as JSON and as text, the same in every command.
 #ifndef FATHOM_CLI_SCORE_LINES_H_
 #define FATHOM_CLI_SCORE_LINES_H_
 
@@ -6,21 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "fathom/evaluate/class_metrics.h"
-#include "fathom/evaluate/metrics.h"
+#include "fathom/evaluate/score_kinds.h"
 
 namespace fathom::cli {
 
-struct ScoreLine {
-  const char* key;
-  double value;
-  const char* meaning;
-};
-
-std::vector<ScoreLine> ScoreLines(const Scores& scores);
-std::vector<ScoreLine> ScoreLines(const ClassScores& scores);
 // {"rmse": ..., "mae": ..., ...}
-nlohmann::ordered_json ScoresJson(const std::vector<ScoreLine>& lines);
+nlohmann::ordered_json ScoresJson(const std::vector<NamedScore>& scores);
 
 // Of classes: {"classes": [...], "confusion": [[...], ...]}, rows of true and columns of predicted
 // classes; and the same as an aligned table for people.

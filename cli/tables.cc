@@ -35,10 +35,6 @@ constexpr const char* kExample =
     "OUT/SCORE_ranks.svg a "
     "figure with error bars and a critical-difference diagram.";
 
-const ScoreKind kKinds[] = {{"log_likelihood", "Mean test log likelihood", true},
-                            {"rmse", "Test RMSE", false},
-                            {"accuracy", "Test accuracy", true}};
-
 struct TablesOptions {
   std::vector<std::string> folders, methods;
   std::string out;
@@ -129,15 +125,16 @@ int RunTables(const TablesOptions& options) {
       options.only_ours ? std::vector<PublishedMethod>() : LoadPublished();
   std::string text;
   Json scores = Json::array();
-  for (const ScoreKind& kind : kKinds) {
-    if (!HasScore(results, kind.key)) continue;
-    const ScoreTable table = MakeScoreTable(results, published, kind);
-    text += "## " + kind.title + "\n\n" + MarkdownTable(table) + "\n";
+  for (const ScoreKind* kind : TabledScores()) {
+    const std::string key = kind->study_key;
+    if (!HasScore(results, key)) continue;
+    const ScoreTable table = MakeScoreTable(results, published, *kind);
+    text += "## " + std::string(kind->heading) + "\n\n" + MarkdownTable(table) + "\n";
     scores.push_back(ScoreTableJson(table));
-    files.Write(kind.key + ".csv", CsvTable(table));
-    files.Write(kind.key + ".svg", ScoreFigure(table));
+    files.Write(key + ".csv", CsvTable(table));
+    files.Write(key + ".svg", ScoreFigure(table));
     if (const std::optional<TableRanks> ranks = RankTable(table))
-      files.Write(kind.key + "_ranks.svg", RankDiagram(table, *ranks));
+      files.Write(key + "_ranks.svg", RankDiagram(table, *ranks));
   }
   const std::vector<UnitSummary> units = SummarizeUnits(results);
   text += "## Coverage, worst splits and cost\n\n" + MarkdownMethods(units) +

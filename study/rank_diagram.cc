@@ -158,7 +158,7 @@ std::vector<std::pair<Index, Index>> IndistinctRuns(const Vector& ascending, dou
 
 std::string RankDiagram(const ScoreTable& table, const TableRanks& ranks) {
   return Diagram(ByRank(table, ranks), ranks.comparison.critical_difference,
-                 table.kind.title + ": average ranks over " +
+                 std::string(table.kind.heading) + ": average ranks over " +
                      std::to_string(ranks.datasets.size()) + " datasets")
       .Draw();
 }

@@ -1,13 +1,13 @@
 #include "study/run_unit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "fathom/base/error.h"
-#include "fathom/evaluate/class_metrics.h"
-#include "fathom/evaluate/metrics.h"
+#include "fathom/evaluate/score_kinds.h"
 
 namespace fathom {
 
@@ -26,33 +26,22 @@ Prediction PredictionRows(const Prediction& prediction, const std::vector<Index>
   return part;
 }
 
-Json RequireFinite(Json scores) {
-  for (const auto& [name, value] : scores.items()) {
-    if (!std::isfinite(value.get<double>()))
-      throw NumericalError("the score " + name + " is " + std::to_string(value.get<double>()));
+// The scores that studies record. The log likelihood, by which methods are ranked, stands first.
+template <typename AnyScores>
+Json ScoresJson(const AnyScores& scores) {
+  std::vector<NamedScore> named = NamedScores(scores);
+  std::stable_partition(named.begin(), named.end(), [](const NamedScore& score) {
+    return score.kind->IsCalled("log_likelihood");
+  });
+  Json json = {{"rows", scores.rows}};
+  for (const auto& [kind, value] : named) {
+    if (!kind->in_studies) continue;
+    const std::string name = kind->study_key;
+    if (!std::isfinite(value))
+      throw NumericalError("the score " + name + " is " + std::to_string(value));
+    json[name] = value;
   }
-  return scores;
-}
-
-Json ScoresJson(const Prediction& prediction, const Matrix& targets) {
-  const Scores scores = Evaluate(prediction, targets);
-  return RequireFinite({{"rows", scores.rows},
-                        {"log_likelihood", scores.mean_log_likelihood},
-                        {"rmse", scores.rmse},
-                        {"mae", scores.mae},
-                        {"crps", scores.crps},
-                        {"coverage_50", scores.coverage_50},
-                        {"coverage_95", scores.coverage_95},
-                        {"calibration_error", scores.calibration_error}});
-}
-
-Json ClassScoresJson(const Matrix& probability, const Matrix& labels) {
-  const ClassScores scores = EvaluateClasses(probability, labels);
-  return RequireFinite({{"rows", scores.rows},
-                        {"log_likelihood", scores.mean_log_likelihood},
-                        {"accuracy", scores.accuracy},
-                        {"brier", scores.brier},
-                        {"calibration_error", scores.calibration_error}});
+  return json;
 }
 
 // Scores of all test rows and, where some of them were seen in training, of those that were not.
@@ -62,14 +51,14 @@ void AddScores(const Predictor& predictor, const Dataset& test, const std::vecto
   const Matrix unseen_targets = test.targets(unseen, Eigen::all);
   if (test.schema.classes.empty()) {
     const Prediction prediction = predictor.Predict(test.inputs);
-    (*result)["scores"] = ScoresJson(prediction, test.targets);
+    (*result)["scores"] = ScoresJson(Evaluate(prediction, test.targets));
     if (some_seen)
-      (*result)["unseen"] = ScoresJson(PredictionRows(prediction, unseen), unseen_targets);
+      (*result)["unseen"] = ScoresJson(Evaluate(PredictionRows(prediction, unseen), unseen_targets));
   } else {
     const Matrix probability = predictor.ClassProbabilities(test.inputs);
-    (*result)["scores"] = ClassScoresJson(probability, test.targets);
+    (*result)["scores"] = ScoresJson(EvaluateClasses(probability, test.targets));
     if (some_seen)
-      (*result)["unseen"] = ClassScoresJson(probability(unseen, Eigen::all), unseen_targets);
+      (*result)["unseen"] = ScoresJson(EvaluateClasses(probability(unseen, Eigen::all), unseen_targets));
   }
 }
 

@@ -39,7 +39,7 @@ ErrorBars BarsOf(const ScoreTable& table, const ScoreRow& row, bool published) {
 std::string ScoreFigure(const ScoreTable& table) {
   const std::size_t lines = table.columns.size();
   const bool has_published = table.columns.back().published.has_value();
-  Figure figure({.title = table.kind.title + " ± standard error" +
+  Figure figure({.title = std::string(table.kind.heading) + " ± standard error" +
                           (has_published ? "; † published by others, ‡ on other splits" : ""),
                  .panel_width = 220,
                  .panel_height = std::max(80.0, 16.0 * static_cast<double>(lines))});

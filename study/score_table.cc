@@ -43,10 +43,10 @@ ScoreCell CellOf(const std::vector<Json>& results, const std::string& dataset,
     if (line["dataset"] != dataset || line["method"] != method) continue;
     failures += line.contains("failure");
     if (!line.contains(part)) continue;
-    const auto found = line[part].find(kind.key);
+    const auto found = line[part].find(kind.study_key);
     if (found != line[part].end()) values.push_back(found->get<double>());
   }
-  return Summarize(values, failures, kind.larger_is_better);
+  return Summarize(values, failures, kind.larger_is_better());
 }
 
 bool HasScore(const Json& line, const char* part, const std::string& key) {
@@ -70,7 +70,7 @@ void AddPublished(const std::vector<PublishedMethod>& published, ScoreTable* tab
     std::vector<ScoreCell> cells;
     for (const ScoreRow& row : table->rows)
       cells.push_back(row.unseen ? ScoreCell()
-                                 : PublishedCell(method, table->kind.key, row.dataset));
+                                 : PublishedCell(method, table->kind.study_key, row.dataset));
     if (std::none_of(cells.begin(), cells.end(), [](const ScoreCell& c) { return c.has_value(); }))
       continue;
     table->columns.push_back({method.name, method});
@@ -94,9 +94,9 @@ ScoreTable MakeScoreTable(const std::vector<Json>& results,
     methods.insert(line["method"].get<std::string>());
     const auto dataset = line["dataset"].get<std::string>();
     // What only ever failed has a row too.
-    if (HasScore(line, "scores", kind.key) || line.contains("failure"))
+    if (HasScore(line, "scores", kind.study_key) || line.contains("failure"))
       rows.emplace(dataset, false);
-    if (HasScore(line, "unseen", kind.key)) rows.emplace(dataset, true);
+    if (HasScore(line, "unseen", kind.study_key)) rows.emplace(dataset, true);
   }
   ScoreTable table{kind, {}, {}};
   for (const std::string& method : methods) table.columns.push_back({method, {}});
@@ -139,7 +139,7 @@ std::optional<TableRanks> RankTable(const ScoreTable& table) {
   });
   if (ranks.columns.size() < 2 || rows.size() < 2) return {};
   Matrix scores(static_cast<Index>(rows.size()), static_cast<Index>(ranks.columns.size()));
-  const double last = table.kind.larger_is_better ? -HUGE_VAL : HUGE_VAL;
+  const double last = table.kind.larger_is_better() ? -HUGE_VAL : HUGE_VAL;
   for (Index r = 0; r < scores.rows(); ++r) {
     const ScoreRow& row = *rows[static_cast<std::size_t>(r)];
     ranks.datasets.push_back(row.dataset);
@@ -148,7 +148,7 @@ std::optional<TableRanks> RankTable(const ScoreTable& table) {
       scores(r, c) = cell.failures > 0 ? last : cell.mean;
     }
   }
-  ranks.comparison = CompareRanks(RankRows(scores, table.kind.larger_is_better));
+  ranks.comparison = CompareRanks(RankRows(scores, table.kind.larger_is_better()));
   return ranks;
 }
 

@@ -11,15 +11,10 @@
 #include <vector>
 
 #include "fathom/base/types.h"
+#include "fathom/evaluate/score_kinds.h"
 #include "study/ranks.h"
 
 namespace fathom {
-
-struct ScoreKind {
-  std::string key;    // as in the results: "log_likelihood"
-  std::string title;  // for people
-  bool larger_is_better = true;
-};
 
 struct PublishedValue {
   double mean = std::numeric_limits<double>::quiet_NaN();
@@ -32,7 +27,8 @@ struct PublishedMethod {
   std::string source = {};
   bool same_splits = true;  // on our splits of the datasets
   bool deviations = false;  // its errors are standard deviations over splits, not standard errors
-  std::map<std::string, std::map<std::string, PublishedValue>> scores = {};  // by score and dataset
+  // By ScoreKind::study_key and dataset.
+  std::map<std::string, std::map<std::string, PublishedValue>> scores = {};
 };
 
 // One method on one dataset.

@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const ScoreKind kLogLikelihood{"log_likelihood", "Log likelihood", true};
-const ScoreKind kRmse{"rmse", "RMSE", false};
+const ScoreKind& kLogLikelihood = *FindScore("log_likelihood");
+const ScoreKind& kRmse = *FindScore("rmse");
 
 Json Good(const std::string& dataset, unsigned split, const std::string& method, double score) {
   return {

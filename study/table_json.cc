@@ -70,8 +70,8 @@ Json ScoreTableJson(const ScoreTable& table) {
     }
   }
   const std::optional<TableRanks> ranks = RankTable(table);
-  return {{"score", table.kind.key},
-          {"larger_is_better", table.kind.larger_is_better},
+  return {{"score", table.kind.study_key},
+          {"larger_is_better", table.kind.larger_is_better()},
           {"methods", methods},
           {"cells", cells},
           {"ranks", ranks ? RanksJson(table, *ranks) : Json()}};

@@ -135,7 +135,7 @@ std::string Percent(double share) { return std::isnan(share) ? "" : Fixed(100 * 
 
 UnitSummary SummarizeUnit(const std::vector<Json>& lines) {
   const auto splits = static_cast<double>(lines.size());
-  const ScoreTable table = MakeScoreTable(lines, {}, {"log_likelihood", "", true});
+  const ScoreTable table = MakeScoreTable(lines, {}, *FindScore("log_likelihood"));
   UnitSummary unit{lines.front()["dataset"].get<std::string>(),
                    lines.front()["method"].get<std::string>(), table.rows.front().cells.front()};
   for (const Json& line : lines) {
@@ -178,7 +178,7 @@ std::string MarkdownTable(const ScoreTable& table) {
   for (const ScoreColumn& column : table.columns) names.push_back(MarkedName(column));
   std::string text = MarkdownHeader(names);
   for (const ScoreRow& row : table.rows) {
-    const double best = BestOf(row, table.kind.larger_is_better);
+    const double best = BestOf(row, table.kind.larger_is_better());
     const Index splits = row.splits();
     std::vector<std::string> cells = {RowName(row), std::to_string(splits)};
     for (const ScoreCell& cell : row.cells)

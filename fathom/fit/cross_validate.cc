@@ -4,37 +4,23 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/threads.h"
+#include "fathom/evaluate/score_kinds.h"
 #include "fathom/fitted/predictor.h"
 
 namespace fathom {
 
 namespace {
 
-constexpr double Scores::*kScores[] = {&Scores::rmse,
-                                       &Scores::mae,
-                                       &Scores::mean_log_likelihood,
-                                       &Scores::crps,
-                                       &Scores::coverage_50,
-                                       &Scores::coverage_90,
-                                       &Scores::coverage_95,
-                                       &Scores::sharpness,
-                                       &Scores::calibration_error,
-                                       &Scores::interval_score_95};
-
-constexpr double ClassScores::*kClassScores[] = {&ClassScores::mean_log_likelihood,
-                                                 &ClassScores::accuracy, &ClassScores::brier,
-                                                 &ClassScores::calibration_error};
-
 template <typename AnyScores>
-void Summarize(std::span<double AnyScores::*const> scores, FoldScores<AnyScores>* result) {
+void Summarize(FoldScores<AnyScores>* result) {
   const auto folds = static_cast<double>(result->folds.size());
-  for (const auto score : scores) {
+  for (const ScoreField<AnyScores>& field : ScoreFields<AnyScores>()) {
+    const auto score = field.value;
     double sum = 0;
     double squares = 0;
     for (const AnyScores& fold : result->folds) sum += fold.*score;
@@ -49,10 +35,10 @@ void Summarize(std::span<double AnyScores::*const> scores, FoldScores<AnyScores>
 
 void Summarize(Index classes, CrossValidation* result) {
   if (classes == 0) {
-    Summarize<Scores>(kScores, &result->numbers);
+    Summarize(&result->numbers);
     return;
   }
-  Summarize<ClassScores>(kClassScores, &result->classes);
+  Summarize(&result->classes);
   auto& confusion = result->classes.mean.confusion;
   confusion.setZero(classes, classes);
   for (const ClassScores& fold : result->classes.folds) confusion += fold.confusion;
