@@ -53,12 +53,14 @@ void AddScores(const Predictor& predictor, const Dataset& test, const std::vecto
     const Prediction prediction = predictor.Predict(test.inputs);
     (*result)["scores"] = ScoresJson(Evaluate(prediction, test.targets));
     if (some_seen)
-      (*result)["unseen"] = ScoresJson(Evaluate(PredictionRows(prediction, unseen), unseen_targets));
+      (*result)["unseen"] =
+          ScoresJson(Evaluate(PredictionRows(prediction, unseen), unseen_targets));
   } else {
     const Matrix probability = predictor.ClassProbabilities(test.inputs);
     (*result)["scores"] = ScoresJson(EvaluateClasses(probability, test.targets));
     if (some_seen)
-      (*result)["unseen"] = ScoresJson(EvaluateClasses(probability(unseen, Eigen::all), unseen_targets));
+      (*result)["unseen"] =
+          ScoresJson(EvaluateClasses(probability(unseen, Eigen::all), unseen_targets));
   }
 }
 

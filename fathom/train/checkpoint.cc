@@ -9,8 +9,8 @@
 #include "fathom/base/text.h"
 #include "fathom/fitted/arrays.h"
 #include "fathom/fitted/model_file.h"
-#include "fathom/model/packing.h"
 #include "fathom/io/json_value.h"
+#include "fathom/model/packing.h"
 
 namespace fathom {
 
