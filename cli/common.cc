@@ -103,16 +103,6 @@ std::string JoinCounts(const std::vector<Index>& counts) {
   return text.empty() ? "0" : text;
 }
 
-void RequireFinite(const Prediction& prediction, const std::string& source) {
-  if (!prediction.Mean().allFinite() || !prediction.Variance().allFinite()) ThrowNotFinite(source);
-}
-
-void ThrowNotFinite(const std::string& source) {
-  throw NumericalError(source +
-                       ": a prediction is not a finite number; compare the inputs with those that "
-                       "the model was trained on");
-}
-
 CLI::Validator InRange(Index low, Index high) {
   return {[low, high](const std::string& text) {
             Index value = 0;

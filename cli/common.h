@@ -60,10 +60,6 @@ std::vector<double> ParseProbabilities(const char* option, const std::string& te
 double ParseDuration(const char* option, const std::string& text);
 std::string JoinCounts(const std::vector<Index>& counts);
 
-// Throws NumericalError, naming the table, for a prediction that is not finite, and if one is not.
-[[noreturn]] void ThrowNotFinite(const std::string& source);
-void RequireFinite(const Prediction& prediction, const std::string& source);
-
 // Checks of option values; unlike CLI11's own they leave no trace in the help.
 CLI::Validator InRange(Index low, Index high);
 CLI::Validator OneOf(const std::vector<std::string>& words);

@@ -14,6 +14,7 @@
 #include "fathom/base/text.h"
 #include "fathom/data/csv.h"
 #include "fathom/fit/cross_validate.h"
+#include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
 
 namespace fathom::cli {
@@ -86,8 +87,7 @@ std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, cons
   }
 }
 
-template <typename AnyScores>
-std::string HumanScores(const FoldScores<AnyScores>& scores) {
+std::string HumanScores(const FoldScores& scores) {
   const std::vector<NamedScore> means = NamedScores(scores.mean);
   const std::vector<NamedScore> errors = NamedScores(scores.standard_error);
   std::string text;
@@ -99,81 +99,37 @@ std::string HumanScores(const FoldScores<AnyScores>& scores) {
     text += buffer;
   }
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld    in %zu folds\n", "rows",
-                static_cast<long long>(scores.mean.rows), scores.folds.size());
+                static_cast<long long>(ScoredRows(scores.mean)), scores.folds.size());
   return text + buffer;
 }
 
-template <typename AnyScores>
-nlohmann::ordered_json JsonReport(const Dataset& dataset, const FoldScores<AnyScores>& scores) {
-  nlohmann::ordered_json json = {{"rows", scores.mean.rows},
+nlohmann::ordered_json JsonScores(const Dataset& dataset, const FoldScores& scores) {
+  nlohmann::ordered_json json = {{"rows", ScoredRows(scores.mean)},
                                  {"notes", NotesJson(dataset.notes)},
-                                 {"mean", ScoresJson(NamedScores(scores.mean))},
-                                 {"standard_error", ScoresJson(NamedScores(scores.standard_error))},
+                                 {"mean", ScoresJson(scores.mean)},
+                                 {"standard_error", ScoresJson(scores.standard_error)},
                                  {"folds", nlohmann::ordered_json::array()}};
-  for (const AnyScores& fold : scores.folds) {
-    json["folds"].push_back(ScoresJson(NamedScores(fold)));
-    json["folds"].back()["rows"] = fold.rows;
+  for (const Evaluation& fold : scores.folds) {
+    json["folds"].push_back(ScoresJson(fold));
+    json["folds"].back()["rows"] = ScoredRows(fold);
   }
   return json;
 }
 
-std::string Report(const CvOptions& options, const Dataset& dataset,
-                   const CrossValidation& result) {
+std::string Report(const CvOptions& options, const Dataset& dataset, const FoldScores& scores) {
   const std::vector<std::string>& classes = dataset.schema.classes;
-  if (classes.empty()) {
-    return options.json ? JsonReport(dataset, result.numbers).dump(2) + "\n"
-                        : HumanScores(result.numbers);
-  }
-  const ClassScores& mean = result.classes.mean;
-  if (!options.json) return HumanScores(result.classes) + "\n" + ConfusionTable(classes, mean);
-  nlohmann::ordered_json json = JsonReport(dataset, result.classes);
-  json.update(ConfusionJson(classes, mean));
+  if (!options.json) return HumanScores(scores) + ConfusionText(classes, scores.mean);
+  nlohmann::ordered_json json = JsonScores(dataset, scores);
+  AddConfusion(classes, scores.mean, &json);
   return json.dump(2) + "\n";
-}
-
-// For each target what was predicted and what is true.
-Table NumbersOutOfFold(const Dataset& dataset, const Moments& prediction) {
-  Table table;
-  for (const std::string& target : dataset.target_names) {
-    const std::string prefix = dataset.target_names.size() == 1 ? "" : target + "_";
-    for (const char* part : {"mean", "std", "target"}) table.columns.push_back(prefix + part);
-  }
-  const Matrix& mean = prediction.mean;
-  const Matrix std = prediction.var.cwiseSqrt();
-  table.values.resize(dataset.rows(), static_cast<Index>(table.columns.size()));
-  for (Index n = 0; n < dataset.rows(); ++n) {
-    for (Index d = 0; d < mean.cols(); ++d)
-      table.values.row(n).segment(3 * d, 3) << mean(n, d), std(n, d), dataset.targets(n, d);
-  }
-  table.levels.resize(table.columns.size());
-  return table;
-}
-
-// The predicted class, the probability of each, and the true one.
-Table ClassesOutOfFold(const Dataset& dataset, const Matrix& probability) {
-  const std::vector<std::string>& classes = dataset.schema.classes;
-  Table table;
-  table.columns.emplace_back("class");
-  for (const std::string& name : classes) table.columns.push_back("p_" + name);
-  table.columns.emplace_back("target");
-  const std::vector<Index> predicted = PredictedClasses(probability);
-  const Index last = probability.cols() + 1;
-  table.values.resize(dataset.rows(), last + 1);
-  table.values.middleCols(1, probability.cols()) = probability;
-  table.values.col(last) = dataset.targets;
-  for (Index n = 0; n < dataset.rows(); ++n)
-    table.values(n, 0) = static_cast<double>(predicted[static_cast<std::size_t>(n)]);
-  table.levels.resize(table.columns.size());
-  table.levels.front() = table.levels.back() = classes;
-  return table;
 }
 
 // One line per row with a target: its number in the table, its fold, and what was predicted.
 void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossValidation& result) {
-  Table table = dataset.schema.classes.empty() ? NumbersOutOfFold(dataset, result.out_of_fold)
-                                               : ClassesOutOfFold(dataset, result.probability);
+  Table table = PredictionTable(result.out_of_fold, dataset.schema, dataset.targets,
+                                {.log_density = false, .targets = true});
   table.columns.insert(table.columns.begin(), {"row", "fold"});
-  table.levels.insert(table.levels.begin(), 2, {});
+  if (!table.levels.empty()) table.levels.insert(table.levels.begin(), 2, {});
   Matrix values(dataset.rows(), table.values.cols() + 2);
   values.rightCols(table.values.cols()) = table.values;
   for (Index n = 0; n < dataset.rows(); ++n) {
@@ -220,7 +176,7 @@ int RunCv(const CLI::App& app, CvOptions* options) {
     return 128 + Interrupts::Caught();
   }
   if (!options->output.empty()) SaveOutOfFold(options->output, dataset, result);
-  WriteOut(Report(*options, dataset, result));
+  WriteOut(Report(*options, dataset, result.scores));
   return kGood;
 }
 

@@ -57,7 +57,7 @@ Json JsonReport(const Demo& demo) {
   Json methods = Json::array();
   for (const Contestant& contestant : demo.contestants) {
     methods.push_back({{"name", contestant.name},
-                       {"scores", ScoresJson(NamedScores(contestant.scores))},
+                       {"scores", ScoresJson(contestant.scores)},
                        {"seconds", ToJson(contestant.predictor->model().summary().seconds)}});
   }
   return {{"name", demo.name},           {"train_rows", demo.train_rows},

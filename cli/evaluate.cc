@@ -9,8 +9,8 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/base/threads.h"
-#include "fathom/evaluate/metrics.h"
-#include "fathom/fitted/predictor.h"
+#include "fathom/evaluate/evaluation.h"
+#include "fathom/fitted/prediction_table.h"
 
 namespace fathom::cli {
 
@@ -33,16 +33,7 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-template <typename AnyScores>
-nlohmann::ordered_json JsonScores(const AnyScores& scores, const std::vector<Note>& notes) {
-  nlohmann::ordered_json json = ScoresJson(NamedScores(scores));
-  json["rows"] = scores.rows;
-  json["notes"] = NotesJson(notes);
-  return json;
-}
-
-template <typename AnyScores>
-std::string HumanScores(const AnyScores& scores) {
+std::string HumanReport(const std::vector<std::string>& classes, const Evaluation& scores) {
   std::string text;
   char buffer[200];
   for (const auto& [kind, value] : NamedScores(scores)) {
@@ -51,8 +42,17 @@ std::string HumanScores(const AnyScores& scores) {
     text += buffer;
   }
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld   rows with a target\n", "rows",
-                static_cast<long long>(scores.rows));
-  return text + buffer;
+                static_cast<long long>(ScoredRows(scores)));
+  return text + buffer + ConfusionText(classes, scores);
+}
+
+std::string JsonReport(const std::vector<std::string>& classes, const Evaluation& scores,
+                       const std::vector<Note>& notes) {
+  nlohmann::ordered_json json = ScoresJson(scores);
+  json["rows"] = ScoredRows(scores);
+  json["notes"] = NotesJson(notes);
+  AddConfusion(classes, scores, &json);
+  return json.dump(2) + "\n";
 }
 
 // A row of a class that the model does not know would have probability 0; leaving it out would
@@ -64,45 +64,19 @@ void RequireKnownClasses(const std::vector<Note>& notes) {
   }
 }
 
-void RequireRows(Index rows, const Model& model, const Table& table) {
-  if (rows > 0) return;
-  ThrowError(table.source, ": no row has a value in ", QuotedList(model.schema().targets),
-             "; give rows whose targets are known");
-}
-
-ClassScores ScoreClasses(const EvaluateOptions& options, const ModelPredictor& predictor,
-                         const RowsForModel& test) {
-  ClassScoreSums sums;
-  test.ForEachPiece(options.chunk, options.predict,
-                    [&](const Dataset& rows, const PredictOptions& predict) {
-                      const Matrix p = predictor.ClassProbabilities(rows.inputs, predict);
-                      if (!p.allFinite()) ThrowNotFinite(rows.source);
-                      sums.Add(p, rows.targets);
-                    });
-  RequireRows(sums.rows(), predictor.model(), test.table());
-  return sums.Means();
-}
-
-Scores ScoreNumbers(const EvaluateOptions& options, const ModelPredictor& predictor,
-                    const RowsForModel& test) {
+Evaluation Score(const EvaluateOptions& options, const ModelPredictor& predictor,
+                 const RowsForModel& test) {
   const ThreadPool pool(options.threads);
-  ScoreSums sums;
+  EvaluationSums sums;
   test.ForEachPiece(options.chunk, options.predict,
                     [&](const Dataset& rows, const PredictOptions& predict) {
-                      const Prediction y = predictor.Predict(rows.inputs, predict);
-                      RequireFinite(y, rows.source);
-                      sums.Add(y, rows.targets, pool);
+                      sums.Add(PredictTargets(predictor, rows, predict), rows.targets, pool);
                     });
-  RequireRows(sums.rows(), predictor.model(), test.table());
+  if (sums.rows() == 0) {
+    ThrowError(test.table().source, ": no row has a value in ",
+               QuotedList(predictor.model().schema().targets), "; give rows whose targets are known");
+  }
   return sums.Means();
-}
-
-std::string ClassReport(const std::vector<std::string>& classes, const ClassScores& scores,
-                        const std::vector<Note>& notes, bool json) {
-  if (!json) return HumanScores(scores) + "\n" + ConfusionTable(classes, scores);
-  nlohmann::ordered_json report = JsonScores(scores, notes);
-  report.update(ConfusionJson(classes, scores));
-  return report.dump(2) + "\n";
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
@@ -117,17 +91,11 @@ int RunEvaluate(const EvaluateOptions& options) {
     }
   }
   const std::vector<Note>& notes = test.rows().notes();
-  const std::vector<std::string>& classes = model.schema().classes;
   RequireKnownClasses(notes);
-  std::string report;
-  if (classes.empty()) {
-    const Scores scores = ScoreNumbers(options, predictor, test);
-    report = options.json ? JsonScores(scores, notes).dump(2) + "\n" : HumanScores(scores);
-  } else {
-    report = ClassReport(classes, ScoreClasses(options, predictor, test), notes, options.json);
-  }
+  const Evaluation scores = Score(options, predictor, test);
   TellNotes(notes);
-  WriteOut(report);
+  const std::vector<std::string>& classes = model.schema().classes;
+  WriteOut(options.json ? JsonReport(classes, scores, notes) : HumanReport(classes, scores));
   return kGood;
 }
 

@@ -1,18 +1,11 @@
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/common.h"
 #include "cli/data_options.h"
-#include "fathom/base/error.h"
 #include "fathom/data/csv.h"
-#include "fathom/evaluate/class_metrics.h"
-#include "fathom/fitted/expert.h"
-#include "fathom/fitted/predictor.h"
+#include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/json_value.h"
 
@@ -40,94 +33,6 @@ struct PredictCommandOptions {
   Index chunk = 4096;
   bool json = false;
 };
-
-// "q025" for 0.025, "q50" for 0.5.
-std::string QuantileName(double probability) {
-  char buffer[400];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof(buffer), probability, std::chars_format::fixed);
-  std::string digits(buffer + 2, end.ptr);
-  if (digits.size() < 2) digits += '0';
-  return "q" + digits;
-}
-
-// What the predicted quantities are called: the targets or, where a class has several functions and
-// these are asked for, the classes.
-const std::vector<std::string>& PredictedNames(const Model& model) {
-  const bool by_class =
-      std::cmp_equal(model.schema().classes.size(), model.leader().expert->num_outputs());
-  return by_class ? model.schema().classes : model.schema().targets;
-}
-
-std::vector<std::string> ColumnNames(const Model& model, const std::vector<double>& quantiles,
-                                     bool log_density) {
-  std::vector<std::string> names;
-  const std::vector<std::string>& predicted = PredictedNames(model);
-  for (const std::string& target : predicted) {
-    const std::string prefix = predicted.size() == 1 ? "" : target + "_";
-    names.push_back(prefix + "mean");
-    names.push_back(prefix + "std");
-    for (const double p : quantiles) names.push_back(prefix + QuantileName(p));
-  }
-  if (log_density) names.emplace_back("log_density");
-  return names;
-}
-
-// Mean, standard deviation and quantiles of numbers or functions.
-Table PredictNumbers(const ModelPredictor& predictor, const Dataset& rows,
-                     const PredictOptions& options, const std::vector<double>& quantiles) {
-  const Prediction prediction = predictor.Predict(rows.inputs, options);
-  RequireFinite(prediction, rows.source);
-  // A density of y says nothing about f.
-  const bool log_density = rows.targets.cols() > 0 && !options.latent;
-  const Index per_target = 2 + static_cast<Index>(quantiles.size());
-  const Matrix mean = prediction.Mean();
-  const Matrix variance = prediction.Variance();
-  Table table{.source = rows.source,
-              .columns = ColumnNames(predictor.model(), quantiles, log_density),
-              .values = {}};
-  Matrix& values = table.values;
-  values.resize(rows.rows(), static_cast<Index>(table.columns.size()));
-  for (Index n = 0; n < rows.rows(); ++n) {
-    for (Index d = 0; d < prediction.outputs(); ++d) {
-      Index column = d * per_target;
-      values(n, column++) = mean(n, d);
-      values(n, column++) = std::sqrt(variance(n, d));
-      for (const double p : quantiles) values(n, column++) = prediction.Quantile(n, d, p);
-    }
-    if (log_density) {
-      const auto y = rows.targets.row(n);
-      values(n, values.cols() - 1) =
-          y.hasNaN() ? std::numeric_limits<double>::quiet_NaN() : prediction.LogDensity(n, y);
-    }
-  }
-  return table;
-}
-
-// The predicted class and the probability of each.
-Table PredictClasses(const ModelPredictor& predictor, const Dataset& rows,
-                     const PredictOptions& options) {
-  const std::vector<std::string>& classes = predictor.model().schema().classes;
-  const Matrix probability = predictor.ClassProbabilities(rows.inputs, options);
-  if (!probability.allFinite()) ThrowNotFinite(rows.source);
-  const bool log_probability = rows.targets.cols() > 0;
-  Table table{.source = rows.source, .columns = {"class"}, .values = {}};
-  for (const std::string& name : classes) table.columns.push_back("p_" + name);
-  if (log_probability) table.columns.emplace_back("log_probability");
-  table.levels.resize(table.columns.size());
-  table.levels[0] = classes;
-  table.values.resize(rows.rows(), static_cast<Index>(table.columns.size()));
-  table.values.middleCols(1, probability.cols()) = probability;
-  const std::vector<Index> predicted = PredictedClasses(probability);
-  for (Index n = 0; n < rows.rows(); ++n) {
-    table.values(n, 0) = static_cast<double>(predicted[n]);
-    if (!log_probability) continue;
-    const double truth = rows.targets(n, 0);
-    table.values(n, table.values.cols() - 1) =
-        std::isnan(truth) ? truth : std::log(probability(n, static_cast<Index>(truth)));
-  }
-  return table;
-}
 
 // Standard output, or a file that appears only when all of it is there.
 class Output {
@@ -185,9 +90,10 @@ class CsvPieces : public Pieces {
 // One object: what was predicted, and an object per row in a list.
 class JsonPieces : public Pieces {
  public:
-  JsonPieces(const Model& model, const std::vector<Note>& notes, Output* output) : output_(output) {
-    nlohmann::ordered_json head = {{"targets", model.schema().targets}};
-    if (!model.schema().classes.empty()) head["classes"] = model.schema().classes;
+  JsonPieces(const Schema& schema, const std::vector<Note>& notes, Output* output)
+      : output_(output) {
+    nlohmann::ordered_json head = {{"targets", schema.targets}};
+    if (schema.has_classes()) head["classes"] = schema.classes;
     head["notes"] = NotesJson(notes);
     std::string text = head.dump();
     text.pop_back();  // the closing brace
@@ -221,23 +127,21 @@ int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
   if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
-  const Model& model = predictor.model();
-  const RowsForModel test(options.data, model.schema(), options.threads);
+  const Schema& schema = predictor.model().schema();
+  const RowsForModel test(options.data, schema, options.threads);
   TellNotes(test.rows().notes());
 
   Output output(options.output);
   std::unique_ptr<Pieces> pieces;
   if (options.json) {
-    pieces = std::make_unique<JsonPieces>(model, test.rows().notes(), &output);
+    pieces = std::make_unique<JsonPieces>(schema, test.rows().notes(), &output);
   } else {
     pieces = std::make_unique<CsvPieces>(&output);
   }
-  const bool classes = !model.schema().classes.empty() && !options.predict.latent;
-  test.ForEachPiece(options.chunk, options.predict,
-                    [&](const Dataset& rows, const PredictOptions& predict) {
-                      pieces->Write(classes ? PredictClasses(predictor, rows, predict)
-                                            : PredictNumbers(predictor, rows, predict, quantiles));
-                    });
+  test.ForEachPiece(
+      options.chunk, options.predict, [&](const Dataset& rows, const PredictOptions& predict) {
+        pieces->Write(PredictTable(predictor, rows, predict, {.quantiles = quantiles}));
+      });
   pieces->Finish();
   output.Commit();
   return kGood;

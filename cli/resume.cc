@@ -55,7 +55,7 @@ DataOptions FindData(const ResumeOptions& options, const Checkpoint& training) {
   } catch (const Error& error) {
     ThrowError(options.model, ": cannot be resumed: ", error.what());
   }
-  data.task = training.schema.classes.empty() ? "regress" : "classify";
+  data.task = training.schema.has_classes() ? "classify" : "regress";
   if (!options.table.empty()) {
     data.table = options.table;
   } else if (data.table == "-") {

@@ -7,30 +7,35 @@
 
 namespace fathom::cli {
 
-nlohmann::ordered_json ScoresJson(const std::vector<NamedScore>& scores) {
+nlohmann::ordered_json ScoresJson(const Evaluation& scores) {
   nlohmann::ordered_json json;
-  for (const NamedScore& score : scores) json[score.kind->key] = ToJson(score.value);
+  for (const auto& [kind, value] : NamedScores(scores)) json[kind->key] = ToJson(value);
   return json;
 }
 
-nlohmann::ordered_json ConfusionJson(const std::vector<std::string>& classes,
-                                     const ClassScores& scores) {
+void AddConfusion(const std::vector<std::string>& classes, const Evaluation& scores,
+                  nlohmann::ordered_json* json) {
+  const ClassScores* of_classes = ClassScoresOf(scores);
+  if (of_classes == nullptr) return;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const auto& row : scores.confusion.rowwise())
+  for (const auto& row : of_classes->confusion.rowwise())
     rows.push_back(std::vector<Index>(row.begin(), row.end()));
-  return {{"classes", classes}, {"confusion", rows}};
+  (*json)["classes"] = classes;
+  (*json)["confusion"] = rows;
 }
 
-std::string ConfusionTable(const std::vector<std::string>& classes, const ClassScores& scores) {
+std::string ConfusionText(const std::vector<std::string>& classes, const Evaluation& scores) {
+  const ClassScores* of_classes = ClassScoresOf(scores);
+  if (of_classes == nullptr) return "";
   std::vector<std::vector<std::string>> rows = {{"true \\ predicted"}};
   rows[0].insert(rows[0].end(), classes.begin(), classes.end());
   for (std::size_t c = 0; c < classes.size(); ++c) {
     rows.push_back({classes[c]});
-    for (const Index count : scores.confusion.row(static_cast<Index>(c)))
+    for (const Index count : of_classes->confusion.row(static_cast<Index>(c)))
       rows.back().push_back(std::to_string(count));
   }
   for (auto& row : rows) row.emplace_back();  // Align sets the last column to the left
-  return Align(rows);
+  return "\n" + Align(rows);
 }
 
 }  // namespace fathom::cli

@@ -6,18 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "fathom/evaluate/score_kinds.h"
+#include "fathom/evaluate/evaluation.h"
 
 namespace fathom::cli {
 
 // {"rmse": ..., "mae": ..., ...}
-nlohmann::ordered_json ScoresJson(const std::vector<NamedScore>& scores);
+nlohmann::ordered_json ScoresJson(const Evaluation& scores);
 
-// Of classes: {"classes": [...], "confusion": [[...], ...]}, rows of true and columns of predicted
-// classes; and the same as an aligned table for people.
-nlohmann::ordered_json ConfusionJson(const std::vector<std::string>& classes,
-                                     const ClassScores& scores);
-std::string ConfusionTable(const std::vector<std::string>& classes, const ClassScores& scores);
+// Rows counted by their true and predicted class; nothing for scores of numbers. As JSON, adds
+// {"classes": [...], "confusion": [[...], ...]}, rows of true and columns of predicted classes. As
+// text, an aligned table with a blank line before it.
+void AddConfusion(const std::vector<std::string>& classes, const Evaluation& scores,
+                  nlohmann::ordered_json* json);
+std::string ConfusionText(const std::vector<std::string>& classes, const Evaluation& scores);
 
 }  // namespace fathom::cli
 

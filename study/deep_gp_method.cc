@@ -6,7 +6,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/fit/fit.h"
-#include "fathom/fitted/predictor.h"
+#include "fathom/fitted/prediction_table.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom {
@@ -18,9 +18,8 @@ constexpr double kStackWork = 10;  // times that of its first network
 class FittedDeepGp : public Predictor {
  public:
   explicit FittedDeepGp(Model model) : model_(std::move(model), 1) {}
-  Prediction Predict(const Moments& inputs) const override { return model_.Predict(inputs); }
-  Matrix ClassProbabilities(const Moments& inputs) const override {
-    return model_.ClassProbabilities(inputs);
+  TargetPrediction Predict(const Moments& inputs) const override {
+    return PredictTargets(model_, inputs);
   }
 
  private:

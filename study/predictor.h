@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "fathom/data/dataset.h"
-#include "fathom/distribution/prediction.h"
+#include "fathom/distribution/target_prediction.h"
 
 namespace fathom {
 
@@ -15,11 +15,9 @@ namespace fathom {
 class Predictor {
  public:
   virtual ~Predictor() = default;
-  // Of y, in the units of the file; the columns are those of the training rows.
-  virtual Prediction Predict(const Moments& inputs) const = 0;
-  // P(y = class) [N, classes], in the order of schema.classes of the training rows, if they have
-  // any.
-  virtual Matrix ClassProbabilities(const Moments& inputs) const = 0;
+  // Predicts y: a density in the units of the file or, if the training rows have classes, their
+  // probabilities in the order of schema.classes. The columns are those of the training rows.
+  virtual TargetPrediction Predict(const Moments& inputs) const = 0;
 };
 
 // A method with all its settings. Only what Fit returns can predict.

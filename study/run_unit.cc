@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fathom/base/error.h"
-#include "fathom/evaluate/score_kinds.h"
+#include "fathom/evaluate/evaluation.h"
 
 namespace fathom {
 
@@ -17,23 +17,13 @@ using Json = nlohmann::ordered_json;
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-Prediction PredictionRows(const Prediction& prediction, const std::vector<Index>& rows) {
-  Prediction part;
-  part.weights = prediction.weights;
-  part.observations = prediction.observations;
-  for (const Moments& component : prediction.components)
-    part.components.emplace_back(component.mean(rows, Eigen::all), component.var(rows, Eigen::all));
-  return part;
-}
-
 // The scores that studies record. The log likelihood, by which methods are ranked, stands first.
-template <typename AnyScores>
-Json ScoresJson(const AnyScores& scores) {
+Json ScoresJson(const Evaluation& scores) {
   std::vector<NamedScore> named = NamedScores(scores);
   std::stable_partition(named.begin(), named.end(), [](const NamedScore& score) {
     return score.kind->IsCalled("log_likelihood");
   });
-  Json json = {{"rows", scores.rows}};
+  Json json = {{"rows", ScoredRows(scores)}};
   for (const auto& [kind, value] : named) {
     if (!kind->in_studies) continue;
     const std::string name = kind->study_key;
@@ -48,20 +38,11 @@ Json ScoresJson(const AnyScores& scores) {
 void AddScores(const Predictor& predictor, const Dataset& test, const std::vector<Index>& unseen,
                Json* result) {
   const bool some_seen = !unseen.empty() && static_cast<Index>(unseen.size()) < test.rows();
-  const Matrix unseen_targets = test.targets(unseen, Eigen::all);
-  if (test.schema.classes.empty()) {
-    const Prediction prediction = predictor.Predict(test.inputs);
-    (*result)["scores"] = ScoresJson(Evaluate(prediction, test.targets));
-    if (some_seen)
-      (*result)["unseen"] =
-          ScoresJson(Evaluate(PredictionRows(prediction, unseen), unseen_targets));
-  } else {
-    const Matrix probability = predictor.ClassProbabilities(test.inputs);
-    (*result)["scores"] = ScoresJson(EvaluateClasses(probability, test.targets));
-    if (some_seen)
-      (*result)["unseen"] =
-          ScoresJson(EvaluateClasses(probability(unseen, Eigen::all), unseen_targets));
-  }
+  const TargetPrediction prediction = predictor.Predict(test.inputs);
+  (*result)["scores"] = ScoresJson(Evaluate(prediction, test.targets));
+  if (!some_seen) return;
+  (*result)["unseen"] =
+      ScoresJson(Evaluate(Subset(prediction, unseen), test.targets(unseen, Eigen::all)));
 }
 
 }  // namespace

@@ -20,27 +20,29 @@ class MeanMethod : public Method {
   std::unique_ptr<Predictor> Fit(const Dataset& train) const override {
     class Constant : public Predictor {
      public:
-      Constant(double mean, double var) : mean_(mean), var_(var) {}
-      Prediction Predict(const Moments& inputs) const override {
+      Constant(double mean, double var, bool classes)
+          : mean_(mean), var_(var), classes_(classes) {}
+      TargetPrediction Predict(const Moments& inputs) const override {
+        if (classes_) {
+          // Of two classes: the mean of their numbers is the probability of the second.
+          Matrix probability(inputs.rows(), 2);
+          probability.col(0).setConstant(1 - mean_);
+          probability.col(1).setConstant(mean_);
+          return ClassPrediction{probability};
+        }
         Moments moments(inputs.rows(), 1);
         moments.mean.setConstant(mean_);
         moments.var.setConstant(var_);
         return Prediction::Gaussian(moments);
       }
-      Matrix ClassProbabilities(const Moments& inputs) const override {
-        // Of two classes: the mean of their numbers is the probability of the second.
-        Matrix probability(inputs.rows(), 2);
-        probability.col(0).setConstant(1 - mean_);
-        probability.col(1).setConstant(mean_);
-        return probability;
-      }
 
      private:
       double mean_, var_;
+      bool classes_;
     };
     const double mean = train.targets.mean();
-    return std::make_unique<Constant>(mean,
-                                      scale_ * (train.targets.array() - mean).square().mean());
+    const double var = (train.targets.array() - mean).square().mean();
+    return std::make_unique<Constant>(mean, scale_ * var, train.schema.has_classes());
   }
   nlohmann::json Settings() const override { return {{"scale", scale_}}; }
   double Work(Index rows, Index) const override { return static_cast<double>(rows); }

@@ -83,7 +83,7 @@ void InputRows::FindColumns() {
   for (const std::string& name : schema_.targets) {
     if (place_of.contains(name)) target_places_.push_back(FindColumn(table_, name));
   }
-  if (!schema_.classes.empty() && has_targets()) FindClasses();
+  if (schema_.has_classes() && has_targets()) FindClasses();
 }
 
 void InputRows::FindClasses() {
@@ -115,7 +115,7 @@ void InputRows::FindClasses() {
 
 Matrix InputRows::ReadTargets(const std::vector<Index>& picked) const {
   Matrix targets = table_.values(picked, target_places_);
-  if (schema_.classes.empty()) return targets;
+  if (!schema_.has_classes()) return targets;
   for (double& target : targets.reshaped()) {
     if (!std::isnan(target)) target = class_of_level_[static_cast<std::size_t>(target)];
   }
@@ -300,7 +300,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   };
   note("rows_without_target", without_target, "without a target");
   note("rows_of_weight_zero", weightless, "of weight 0");
-  if (schema.classes.empty()) NoteConstantTargets(&dataset);
+  if (!schema.has_classes()) NoteConstantTargets(&dataset);
   return dataset;
 }
 

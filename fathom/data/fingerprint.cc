@@ -61,7 +61,7 @@ std::string Fingerprint(const Dataset& dataset) {
   hash.Add(targets);
   hash.Add(Matrix(weights));
   // The names hold all else that matters of the schema.
-  if (!schema.classes.empty()) hash.Add(schema.classes);
+  if (schema.has_classes()) hash.Add(schema.classes);
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash.state()));
   return text;

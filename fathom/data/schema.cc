@@ -314,7 +314,7 @@ ReadOptions ReadingFor(const Schema& schema, ReadOptions options) {
     inputs.push_back(input.name);
   }
   for (const std::string& target : schema.targets)
-    options.only.push_back({target, !schema.classes.empty()});
+    options.only.push_back({target, schema.has_classes()});
   for (Index c = 1; c <= schema.unnamed_columns; ++c)
     all.push_back(UnnamedColumn(static_cast<std::size_t>(c)));
   if (!all.empty()) options.names.push_back(all);

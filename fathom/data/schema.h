@@ -55,6 +55,8 @@ struct Schema {
   // Of the one target, in the order of their numbers; empty where the targets are numbers.
   std::vector<std::string> classes = {};
 
+  // Whether the target is one of `classes`, not a number.
+  bool has_classes() const { return !classes.empty(); }
   Index width() const;                            // numbers that the model sees per row
   std::vector<std::string> FeatureNames() const;  // [width]: 'age', 'colour=red', 'colour=blue'
 

@@ -4,14 +4,9 @@
 #include <cmath>
 
 #include "fathom/base/error.h"
+#include "fathom/distribution/target_prediction.h"
 
 namespace fathom {
-
-std::vector<Index> PredictedClasses(const Matrix& probability) {
-  std::vector<Index> predicted(static_cast<std::size_t>(probability.rows()));
-  for (Index n = 0; n < probability.rows(); ++n) probability.row(n).maxCoeff(&predicted[n]);
-  return predicted;
-}
 
 void ClassScoreSums::Add(const Matrix& probability, const Matrix& labels) {
   const Index classes = probability.cols();

@@ -3,7 +3,6 @@
 #define FATHOM_EVALUATE_CLASS_METRICS_H_
 
 #include <array>
-#include <vector>
 
 #include "fathom/base/types.h"
 
@@ -23,12 +22,12 @@ struct ClassScores {
   Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> confusion;
 };
 
-// probability [N, classes] and the true classes [N, 1], counted from 0; rows whose class is missing
-// (NaN) are left out. Throws Error if the shapes differ, a label is none of the classes, or no row
+// probability is [N, classes]; labels [N, 1] are the true classes, counted from 0. Rows whose class
+// is missing (NaN) are left out. Throws Error if the shapes differ, a label is no class, or no row
 // is left.
 ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels);
 
-// The same of rows that come in pieces; the same bits for any.
+// The same for rows that come in pieces; any pieces give the same bits.
 class ClassScoreSums {
  public:
   void Add(const Matrix& probability, const Matrix& labels);
@@ -44,9 +43,6 @@ class ClassScoreSums {
   ClassScores sums_;
   std::array<Bin, 10> bins_;
 };
-
-// [N]: the class with the largest probability.
-std::vector<Index> PredictedClasses(const Matrix& probability);
 
 }  // namespace fathom
 

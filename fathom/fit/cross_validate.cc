@@ -1,7 +1,6 @@
 #include "fathom/fit/cross_validate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -9,39 +8,43 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/threads.h"
-#include "fathom/evaluate/score_kinds.h"
-#include "fathom/fitted/predictor.h"
+#include "fathom/fitted/prediction_table.h"
 
 namespace fathom {
 
 namespace {
 
-template <typename AnyScores>
-void Summarize(FoldScores<AnyScores>* result) {
-  const auto folds = static_cast<double>(result->folds.size());
-  for (const ScoreField<AnyScores>& field : ScoreFields<AnyScores>()) {
-    const auto score = field.value;
-    double sum = 0;
-    double squares = 0;
-    for (const AnyScores& fold : result->folds) sum += fold.*score;
-    const double mean = sum / folds;
-    for (const AnyScores& fold : result->folds)
-      squares += (fold.*score - mean) * (fold.*score - mean);
-    result->mean.*score = mean;
-    result->standard_error.*score = std::sqrt(squares / (folds - 1) / folds);
-  }
-  for (const AnyScores& fold : result->folds) result->mean.rows += fold.rows;
+// The prediction with its mean and variance alone.
+TargetPrediction MomentsOf(TargetPrediction prediction) {
+  if (auto* numbers = std::get_if<Prediction>(&prediction))
+    return Prediction::Gaussian(Moments(numbers->Mean(), numbers->Variance()));
+  return prediction;
 }
 
-void Summarize(Index classes, CrossValidation* result) {
-  if (classes == 0) {
-    Summarize(&result->numbers);
-    return;
+// A matrix of so many rows: those of `part` at `rows`, the others as they were, or NaN.
+void PutRows(const Matrix& part, const std::vector<Index>& rows, Index all_rows, Matrix* all) {
+  if (all->size() == 0)
+    all->setConstant(all_rows, part.cols(), std::numeric_limits<double>::quiet_NaN());
+  (*all)(rows, Eigen::all) = part;
+}
+
+// Puts the predictions of the folds where their rows are in the table.
+TargetPrediction Gather(const std::vector<TargetPrediction>& folds,
+                        const std::vector<Split>& splits, Index rows) {
+  Moments moments;
+  ClassPrediction classes;
+  for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+    const std::vector<Index>& held_out = splits[fold].held_out;
+    if (const auto* numbers = std::get_if<Prediction>(&folds[fold])) {
+      PutRows(numbers->components[0].mean, held_out, rows, &moments.mean);
+      PutRows(numbers->components[0].var, held_out, rows, &moments.var);
+    } else {
+      PutRows(std::get<ClassPrediction>(folds[fold]).probability, held_out, rows,
+              &classes.probability);
+    }
   }
-  Summarize(&result->classes);
-  auto& confusion = result->classes.mean.confusion;
-  confusion.setZero(classes, classes);
-  for (const ClassScores& fold : result->classes.folds) confusion += fold.confusion;
+  if (classes.probability.size() > 0) return classes;
+  return Prediction::Gaussian(std::move(moments));
 }
 
 // Brings together what the folds report from their threads.
@@ -83,19 +86,10 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
                               const std::vector<Split>& splits,
                               const CrossValidationControl& control) {
   Require(splits.size() >= 2, "number of folds", "at least 2", splits.size());
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  const auto classes = static_cast<Index>(dataset.schema.classes.size());
   CrossValidation result;
   result.fold_of_row.assign(static_cast<std::size_t>(dataset.rows()), -1);
-  if (classes == 0) {
-    result.numbers.folds.resize(splits.size());
-    result.out_of_fold = Moments(dataset.rows(), dataset.targets.cols());
-    result.out_of_fold.mean.setConstant(kNone);
-    result.out_of_fold.var.setConstant(kNone);
-  } else {
-    result.classes.folds.resize(splits.size());
-    result.probability.setConstant(dataset.rows(), classes, kNone);
-  }
+  std::vector<Evaluation> scores(splits.size());
+  std::vector<TargetPrediction> predictions(splits.size());
   const ThreadPool pool(recipe.threads);
   Recipe inner = recipe;
   // Threads that no fold would use work inside the folds.
@@ -113,16 +107,9 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     if (progress.stopped()) return;
     const ModelPredictor model(std::move(trained), inner.threads);
     const Dataset held_out = Subset(dataset, split.held_out);
-    if (classes > 0) {
-      const Matrix probability = model.ClassProbabilities(held_out.inputs);
-      result.classes.folds[number] = EvaluateClasses(probability, held_out.targets);
-      result.probability(split.held_out, Eigen::all) = probability;
-    } else {
-      const Prediction prediction = model.Predict(held_out.inputs);
-      result.numbers.folds[number] = Evaluate(prediction, held_out.targets);
-      result.out_of_fold.mean(split.held_out, Eigen::all) = prediction.Mean();
-      result.out_of_fold.var(split.held_out, Eigen::all) = prediction.Variance();
-    }
+    const TargetPrediction prediction = PredictTargets(model, held_out.inputs);
+    scores[number] = Evaluate(prediction, held_out.targets);
+    predictions[number] = MomentsOf(prediction);
     for (const Index row : split.held_out) result.fold_of_row[static_cast<std::size_t>(row)] = fold;
     progress.Show(number, 1, true);
   };
@@ -138,7 +125,9 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     }
   });
   result.interrupted = progress.stopped();
-  if (!result.interrupted) Summarize(classes, &result);
+  if (result.interrupted) return result;
+  result.scores = SummarizeFolds(std::move(scores));
+  result.out_of_fold = Gather(predictions, splits, dataset.rows());
   return result;
 }
 

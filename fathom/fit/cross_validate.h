@@ -6,27 +6,16 @@
 #include <vector>
 
 #include "fathom/data/split.h"
-#include "fathom/evaluate/class_metrics.h"
-#include "fathom/evaluate/metrics.h"
+#include "fathom/evaluate/evaluation.h"
 #include "fathom/fit/fit.h"
 
 namespace fathom {
 
-template <typename AnyScores>
-struct FoldScores {
-  std::vector<AnyScores> folds;
-  // Over the folds, each counting once. The standard error is the standard deviation of the folds'
-  // scores over the root of their number. Rows and confusions are sums.
-  AnyScores mean, standard_error;
-};
-
-// Either of numbers or of classes; the other has no folds.
 struct CrossValidation {
-  FoldScores<Scores> numbers;
-  FoldScores<ClassScores> classes;
-  // Of every row that was held out, by the model that has not seen it; NaN for others.
-  Moments out_of_fold;
-  Matrix probability;              // the same for classes, [N, classes]
+  FoldScores scores;
+  // For every row that was held out, what the model predicts that has not seen it; of numbers, mean
+  // and variance. NaN for the other rows.
+  TargetPrediction out_of_fold;
   std::vector<Index> fold_of_row;  // -1 for a row that was never held out
   bool interrupted = false;        // by the control, and nothing else here holds
 };

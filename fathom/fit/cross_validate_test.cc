@@ -47,15 +47,17 @@ TEST(CrossValidate, EveryRowIsPredictedByAModelThatHasNotSeenIt) {
     for (const Index row : folds[fold].held_out)
       EXPECT_EQ(result.fold_of_row[static_cast<std::size_t>(row)], static_cast<Index>(fold));
   }
-  EXPECT_LT(result.numbers.mean.rmse, 0.3);
-  EXPECT_EQ(result.numbers.mean.rows, 30);
+  EXPECT_LT(std::get<Scores>(result.scores.mean).rmse, 0.3);
+  EXPECT_EQ(ScoredRows(result.scores.mean), 30);
   // A held-out target that changes moves the models of the other folds alone.
   const Index row = folds[1].held_out[0];
   dataset.targets(row, 0) += 5;
   const CrossValidation changed = CrossValidate(dataset, SmallRecipe(), folds);
-  EXPECT_EQ(changed.out_of_fold.mean(row, 0), result.out_of_fold.mean(row, 0));
-  EXPECT_NE(changed.out_of_fold.mean(folds[0].held_out[0], 0),
-            result.out_of_fold.mean(folds[0].held_out[0], 0));
+  const auto mean = [](const CrossValidation& validation, Index n) {
+    return std::get<Prediction>(validation.out_of_fold).Mean()(n, 0);
+  };
+  EXPECT_EQ(mean(changed, row), mean(result, row));
+  EXPECT_NE(mean(changed, folds[0].held_out[0]), mean(result, folds[0].held_out[0]));
 }
 
 TEST(CrossValidate, AFoldThatCannotBeTrainedEndsAllOfThem) {

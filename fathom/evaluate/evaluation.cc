@@ -1,0 +1,91 @@
+#include "fathom/evaluate/evaluation.h"
+
+#include <cmath>
+#include <utility>
+
+#include "fathom/base/error.h"
+
+namespace fathom {
+
+namespace {
+
+void AddConfusion(const Scores&, Scores*) {}
+void AddConfusion(const ClassScores& fold, ClassScores* sum) {
+  if (sum->confusion.size() == 0) {
+    sum->confusion = fold.confusion;
+  } else {
+    sum->confusion += fold.confusion;
+  }
+}
+
+template <typename AnyScores>
+void Summarize(FoldScores* result) {
+  const auto count = static_cast<double>(result->folds.size());
+  AnyScores mean, standard_error;
+  for (const ScoreField<AnyScores>& field : ScoreFields<AnyScores>()) {
+    const auto value = [&](const Evaluation& fold) {
+      return std::get<AnyScores>(fold).*field.value;
+    };
+    double sum = 0;
+    double squares = 0;
+    for (const Evaluation& fold : result->folds) sum += value(fold);
+    const double center = sum / count;
+    for (const Evaluation& fold : result->folds)
+      squares += (value(fold) - center) * (value(fold) - center);
+    mean.*field.value = center;
+    standard_error.*field.value = std::sqrt(squares / (count - 1) / count);
+  }
+  for (const Evaluation& fold : result->folds) {
+    mean.rows += ScoredRows(fold);
+    AddConfusion(std::get<AnyScores>(fold), &mean);
+  }
+  result->mean = std::move(mean);
+  result->standard_error = std::move(standard_error);
+}
+
+}  // namespace
+
+Evaluation Evaluate(const TargetPrediction& prediction, const Matrix& targets) {
+  if (const auto* classes = std::get_if<ClassPrediction>(&prediction))
+    return EvaluateClasses(classes->probability, targets);
+  return Evaluate(std::get<Prediction>(prediction), targets);
+}
+
+std::vector<NamedScore> NamedScores(const Evaluation& evaluation) {
+  return std::visit([](const auto& scores) { return NamedScores(scores); }, evaluation);
+}
+
+Index ScoredRows(const Evaluation& evaluation) {
+  return std::visit([](const auto& scores) { return scores.rows; }, evaluation);
+}
+
+void EvaluationSums::Add(const TargetPrediction& prediction, const Matrix& targets,
+                         const ThreadPool& pool) {
+  if (const auto* classes = std::get_if<ClassPrediction>(&prediction)) {
+    if (rows() == 0 && !std::holds_alternative<ClassScoreSums>(sums_)) sums_ = ClassScoreSums();
+    std::get<ClassScoreSums>(sums_).Add(classes->probability, targets);
+  } else {
+    std::get<ScoreSums>(sums_).Add(std::get<Prediction>(prediction), targets, pool);
+  }
+}
+
+Index EvaluationSums::rows() const {
+  return std::visit([](const auto& sums) { return sums.rows(); }, sums_);
+}
+
+Evaluation EvaluationSums::Means() const {
+  return std::visit([](const auto& sums) -> Evaluation { return sums.Means(); }, sums_);
+}
+
+FoldScores SummarizeFolds(std::vector<Evaluation> folds) {
+  FATHOM_CHECK(!folds.empty());
+  FoldScores result{.folds = std::move(folds), .mean = {}, .standard_error = {}};
+  if (ClassScoresOf(result.folds.front())) {
+    Summarize<ClassScores>(&result);
+  } else {
+    Summarize<Scores>(&result);
+  }
+  return result;
+}
+
+}  // namespace fathom

@@ -1,0 +1,51 @@
+// Scores of predictions, be the targets numbers or classes.
+#ifndef FATHOM_EVALUATE_EVALUATION_H_
+#define FATHOM_EVALUATE_EVALUATION_H_
+
+#include <variant>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/distribution/target_prediction.h"
+#include "fathom/evaluate/score_kinds.h"
+
+namespace fathom {
+
+using Evaluation = std::variant<Scores, ClassScores>;
+
+// Scores of numbers for a density, scores of classes for probabilities. targets [N, D] are numbers,
+// or [N, 1] the classes counted from 0; rows with a missing (NaN) one are left out. Throws Error if
+// the shapes differ or no row is left.
+Evaluation Evaluate(const TargetPrediction& prediction, const Matrix& targets);
+
+std::vector<NamedScore> NamedScores(const Evaluation& evaluation);
+Index ScoredRows(const Evaluation& evaluation);
+// Null where the targets are numbers.
+inline const ClassScores* ClassScoresOf(const Evaluation& evaluation) {
+  return std::get_if<ClassScores>(&evaluation);
+}
+
+// The same for rows that come in pieces; any pieces and any number of threads give the same bits.
+class EvaluationSums {
+ public:
+  // The pieces must all be of the same kind. Throws Error if the shapes differ.
+  void Add(const TargetPrediction& prediction, const Matrix& targets, const ThreadPool& pool);
+  Index rows() const;  // with a target, so far
+  // Throws Error if there is no row.
+  Evaluation Means() const;
+
+ private:
+  std::variant<ScoreSums, ClassScoreSums> sums_;
+};
+
+// Over folds, each counting once. The standard error is the standard deviation of the folds' scores
+// over the root of their number. Rows and confusions of the mean are sums.
+struct FoldScores {
+  std::vector<Evaluation> folds;
+  Evaluation mean, standard_error;
+};
+FoldScores SummarizeFolds(std::vector<Evaluation> folds);
+
+}  // namespace fathom
+
+#endif  // FATHOM_EVALUATE_EVALUATION_H_
