@@ -38,14 +38,14 @@ struct BenchOptions {
 };
 
 // What runs in the process of a unit.
-Json Outcome(const BenchOptions& options, const Study& study, const Unit& unit) {
+UnitOutcome Outcome(const BenchOptions& options, const Study& study, const Unit& unit) {
   try {
     const SplitData data = LoadStudyData(study, options.data, unit.dataset);
     return RunUnit(data, data.splits[static_cast<std::size_t>(unit.split)], *unit.method->method);
   } catch (const std::bad_alloc&) {
-    return {{"failure", "there is not enough memory"}};
+    return {.failure = "there is not enough memory"};
   } catch (const std::exception& error) {
-    return {{"failure", error.what()}};
+    return {.failure = error.what()};
   }
 }
 
@@ -60,13 +60,13 @@ void RunUnits(const BenchOptions& options, const Study& study, const std::vector
   WorkersCalls calls;
   calls.run = [&](std::size_t job) {
     results->Abandon();
-    return Outcome(options, study, units[job]).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return WriteOutcome(Outcome(options, study, units[job]));
   };
   calls.on_start = [&](std::size_t job) { report.Start(units[job]); };
   calls.on_end = [&](std::size_t job, const JobEnd& end) {
-    const Json line = ResultLine(study.name, units[job], end);
-    results->Append(line);
-    report.End(units[job], line);
+    const UnitRecord record = MakeRecord(study.name, units[job], end);
+    results->Append(record);
+    report.End(units[job], record);
   };
   calls.wants_to_stop = [&] {
     const bool stops = Interrupts::Caught() != 0;
@@ -92,11 +92,12 @@ int RunBench(const BenchOptions& options) {
   std::set<UnitKey> wanted;
   for (const Unit& unit : units) wanted.insert(unit.Key());
   if (options.retry_failed) {
-    results.RemoveIf(
-        [&](const Json& line) { return IsFailure(line) && wanted.contains(KeyOf(line)); });
+    results.RemoveIf([&](const UnitRecord& record) {
+      return record.failed() && wanted.contains(record.key());
+    });
   }
   std::set<UnitKey> done;
-  for (const Json& line : results.lines()) done.insert(KeyOf(line));
+  for (const UnitRecord& record : results.records()) done.insert(record.key());
   std::vector<Unit> left;
   std::copy_if(units.begin(), units.end(), std::back_inserter(left),
                [&](const Unit& unit) { return !done.contains(unit.Key()); });
@@ -105,10 +106,10 @@ int RunBench(const BenchOptions& options) {
   RunUnits(options, study, left, &results);
   std::size_t finished = 0;
   Json failures = Json::array();
-  for (const Json& line : results.lines()) {
-    if (!wanted.contains(KeyOf(line))) continue;
-    if (IsFailure(line)) {
-      failures.push_back(FailureJson(line));
+  for (const UnitRecord& record : results.records()) {
+    if (!wanted.contains(record.key())) continue;
+    if (record.failed()) {
+      failures.push_back(FailureJson(record));
     } else {
       ++finished;
     }

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/common.h"
@@ -17,8 +16,6 @@
 namespace fathom::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string Machine() {
   std::string model = "unknown";
@@ -43,48 +40,46 @@ std::string Now() {
   return buffer;
 }
 
-std::string HumanLine(const Json& line) {
+std::string HumanLine(const UnitRecord& record) {
   char buffer[300];
-  std::snprintf(buffer, sizeof(buffer), "%-12s split %2ld  %-12s ",
-                line["dataset"].get<std::string>().c_str(), line["split"].get<long>(),
-                line["method"].get<std::string>().c_str());
+  std::snprintf(buffer, sizeof(buffer), "%-12s split %2ld  %-12s ", record.dataset.c_str(),
+                static_cast<long>(record.split), record.method.c_str());
   std::string text = buffer;
-  if (IsFailure(line)) return text + " FAILED: " + line["failure"].get<std::string>() + "\n";
-  const Json& scores = line["scores"];
+  if (record.failed()) return text + " FAILED: " + *record.outcome.failure + "\n";
   for (const ScoreKind* kind : TabledScores()) {
-    if (!scores.contains(kind->study_key)) continue;
+    if (!record.Has(*kind)) continue;
     std::snprintf(buffer, sizeof(buffer),
                   kind->IsCalled("log_likelihood") ? "%s %9.4f  " : "%s %9.4g  ", kind->label,
-                  scores[kind->study_key].get<double>());
+                  record.outcome.scores->Get(*kind));
     text += buffer;
   }
-  std::snprintf(buffer, sizeof(buffer), "%7.1f s  %6.0f MB\n", line["cpu_seconds"].get<double>(),
-                line["peak_memory"].get<double>() / 1e6);
+  std::snprintf(buffer, sizeof(buffer), "%7.1f s  %6.0f MB\n", record.cpu_seconds.value_or(0),
+                static_cast<double>(record.peak_memory.value_or(0)) / 1e6);
   return text + buffer;
 }
 
 }  // namespace
 
-Json ResultLine(const std::string& study, const Unit& unit, const JobEnd& end) {
-  Json line = {{"study", study},
-               {"dataset", unit.dataset},
-               {"split", static_cast<std::uint64_t>(unit.split)},
-               {"method", unit.method->name}};
-  if (end.death.empty()) {
-    line.update(Json::parse(end.output));
-  } else {
-    line["failure"] = end.death;
-  }
-  line["settings"] = unit.method->method->Settings();
-  if (line["settings"].contains("seed")) line["seed"] = line["settings"]["seed"];
+UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& end) {
   const auto to_ms = [](double seconds) { return std::round(1000 * seconds) / 1000; };
-  line["cpu_seconds"] = to_ms(end.cpu_seconds);
-  line["wall_seconds"] = to_ms(end.wall_seconds);
-  line["peak_memory"] = end.peak_memory;  // bytes
-  line["commit"] = BuildCommit();
-  line["machine"] = Machine();
-  line["date"] = Now();
-  return line;
+  UnitRecord record{.study = study,
+                    .dataset = unit.dataset,
+                    .split = unit.split,
+                    .method = unit.method->name,
+                    .settings = unit.method->method->Settings(),
+                    .cpu_seconds = to_ms(end.cpu_seconds),
+                    .wall_seconds = to_ms(end.wall_seconds),
+                    .peak_memory = end.peak_memory,
+                    .commit = std::string(BuildCommit()),
+                    .machine = Machine(),
+                    .date = Now()};
+  if (end.death.empty()) {
+    record.outcome =
+        ReadOutcome(end.output).value_or(UnitOutcome{.failure = "its process broke off"});
+  } else {
+    record.outcome.failure = end.death;
+  }
+  return record;
 }
 
 BenchReport::BenchReport(const std::vector<Unit>& units, bool quiet)
@@ -95,11 +90,11 @@ BenchReport::BenchReport(const std::vector<Unit>& units, bool quiet)
 
 void BenchReport::Start(const Unit& unit) { newest_ = unit.dataset + " " + unit.method->name; }
 
-void BenchReport::End(const Unit& unit, const Json& line) {
+void BenchReport::End(const Unit& unit, const UnitRecord& record) {
   --left_;
   work_left_ -= unit.work;
-  failed_ += IsFailure(line);
-  if (!quiet_ && !bar_.on_terminal()) WriteOut(HumanLine(line));
+  failed_ += record.failed();
+  if (!quiet_ && !bar_.on_terminal()) WriteOut(HumanLine(record));
 }
 
 void BenchReport::Tick(bool stops) {

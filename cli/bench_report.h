@@ -2,7 +2,6 @@
 #ifndef FATHOM_CLI_BENCH_REPORT_H_
 #define FATHOM_CLI_BENCH_REPORT_H_
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,8 @@
 
 namespace fathom::cli {
 
-// The line of a finished unit; docs/reference/studies.md lists the fields.
-nlohmann::ordered_json ResultLine(const std::string& study, const Unit& unit, const JobEnd& end);
+// What is recorded of a unit whose process has ended.
+UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& end);
 
 // A line on standard output per unit (none if `quiet`) or, on a terminal, one that changes.
 class BenchReport {
@@ -22,7 +21,7 @@ class BenchReport {
   BenchReport(const std::vector<Unit>& units, bool quiet);
 
   void Start(const Unit& unit);
-  void End(const Unit& unit, const nlohmann::ordered_json& line);
+  void End(const Unit& unit, const UnitRecord& record);
   // Keeps the time fresh; may be called often.
   void Tick(bool stops);
 

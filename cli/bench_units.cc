@@ -9,8 +9,6 @@
 
 namespace fathom::cli {
 
-using Json = nlohmann::ordered_json;
-
 std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) {
   std::vector<Unit> units;
   Index most_splits = 0;
@@ -45,16 +43,16 @@ void CheckSettings(const std::vector<Unit>& units, IfChanged if_changed, Results
   if (if_changed == IfChanged::kKeep) return;
   std::map<UnitKey, nlohmann::json> settings;
   for (const Unit& unit : units) settings[unit.Key()] = unit.method->method->Settings();
-  const auto changed = [&](const Json& line) {
-    const auto found = settings.find(KeyOf(line));
-    return found != settings.end() && SettingsOf(line) != found->second;
+  const auto changed = [&](const UnitRecord& record) {
+    const auto found = settings.find(record.key());
+    return found != settings.end() && SettingsOf(record) != found->second;
   };
   if (if_changed == IfChanged::kRedo) return results->RemoveIf(changed);
-  for (const Json& line : results->lines()) {
-    if (!changed(line)) continue;
+  for (const UnitRecord& record : results->records()) {
+    if (!changed(record)) continue;
     ThrowError(results->path(), ": holds results of method ",
-               Quoted(line["method"].get<std::string>()), " with another setting of ",
-               Quoted(FirstDifference(SettingsOf(line), settings[KeyOf(line)])),
+               Quoted(record.method), " with another setting of ",
+               Quoted(FirstDifference(SettingsOf(record), settings[record.key()])),
                "; give --if-changed keep or redo, or another --out");
   }
 }

@@ -31,6 +31,7 @@ void ReadScore(const std::string& source, const TomlEntry& entry,
   std::string score = entry.key;
   const bool is_error = score.ends_with(kError);
   if (is_error) score.resize(score.size() - kError.size());
+  if (const ScoreKind* kind = FindScore(score)) score = kind->study_key;
   for (std::size_t i = 0; i < datasets.size(); ++i) {
     PublishedValue& value = method->scores[score][datasets[i]];
     (is_error ? value.error : value.mean) = std::strtod(entry.values[i].c_str(), nullptr);

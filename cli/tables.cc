@@ -41,35 +41,35 @@ struct TablesOptions {
   bool only_ours = false, json = false;
 };
 
-std::vector<Json> ReadAll(const std::vector<std::string>& folders) {
-  std::vector<Json> results;
+std::vector<UnitRecord> ReadAll(const std::vector<std::string>& folders) {
+  std::vector<UnitRecord> records;
   std::set<UnitKey> keys;
   for (const std::string& folder : folders) {
-    const std::vector<Json> lines = ReadResults(folder);
-    if (lines.empty())
+    const std::vector<UnitRecord> here = ReadResults(folder);
+    if (here.empty())
       ThrowError(folder, ": holds no results; run 'fathom bench STUDY --out ", folder, "' first");
-    for (const Json& line : lines) {
-      if (!keys.insert(KeyOf(line)).second)
-        ThrowError(folder, ": has results of method ", Quoted(line["method"].get<std::string>()),
+    for (const UnitRecord& record : here) {
+      if (!keys.insert(record.key()).second)
+        ThrowError(folder, ": has results of method ", Quoted(record.method),
                    " that another folder has too; name only one of them");
-      results.push_back(line);
+      records.push_back(record);
     }
   }
-  return results;
+  return records;
 }
 
-void KeepMethods(const std::vector<std::string>& wanted, std::vector<Json>* results) {
+void KeepMethods(const std::vector<std::string>& wanted, std::vector<UnitRecord>* records) {
   if (wanted.empty()) return;
   std::set<std::string> unique;
-  for (const Json& line : *results) unique.insert(line["method"].get<std::string>());
+  for (const UnitRecord& record : *records) unique.insert(record.method);
   const std::vector<std::string> known(unique.begin(), unique.end());
   for (const std::string& name : wanted) {
     if (!unique.contains(name))
       ThrowError("--methods: there are no results of ", Quoted(name), DidYouMean(name, known),
                  " the methods are ", QuotedList(known, 50));
   }
-  std::erase_if(*results, [&](const Json& line) {
-    return std::count(wanted.begin(), wanted.end(), line["method"].get<std::string>()) == 0;
+  std::erase_if(*records, [&](const UnitRecord& record) {
+    return std::count(wanted.begin(), wanted.end(), record.method) == 0;
   });
 }
 
@@ -95,15 +95,14 @@ class Files {
 };
 
 // A line for each method whose results were not all made with one recipe.
-std::string MixedSettings(const std::vector<Json>& results) {
+std::string MixedSettings(const std::vector<UnitRecord>& records) {
   std::map<std::string, nlohmann::json> first;
   std::map<std::string, std::string> mixed;
-  for (const Json& line : results) {
-    const auto method = line["method"].get<std::string>();
-    const nlohmann::json settings = SettingsOf(line);
-    const auto [known, is_new] = first.emplace(method, settings);
+  for (const UnitRecord& record : records) {
+    const nlohmann::json settings = SettingsOf(record);
+    const auto [known, is_new] = first.emplace(record.method, settings);
     if (!is_new && settings != known->second)
-      mixed.emplace(method, FirstDifference(known->second, settings));
+      mixed.emplace(record.method, FirstDifference(known->second, settings));
   }
   std::string text;
   for (const auto& [method, setting] : mixed)
@@ -111,14 +110,13 @@ std::string MixedSettings(const std::vector<Json>& results) {
   return text;
 }
 
-bool HasScore(const std::vector<Json>& results, const std::string& key) {
-  return std::any_of(results.begin(), results.end(), [&](const Json& line) {
-    return line.contains("scores") && line["scores"].contains(key);
-  });
+bool HasScore(const std::vector<UnitRecord>& records, const ScoreKind& kind) {
+  return std::any_of(records.begin(), records.end(),
+                     [&](const UnitRecord& record) { return record.Has(kind); });
 }
 
 int RunTables(const TablesOptions& options) {
-  std::vector<Json> results = ReadAll(options.folders);
+  std::vector<UnitRecord> results = ReadAll(options.folders);
   KeepMethods(SplitLists(options.methods), &results);
   Files files(options.out.empty() ? options.folders.front() : options.out);
   const std::vector<PublishedMethod> published =
@@ -127,7 +125,7 @@ int RunTables(const TablesOptions& options) {
   Json scores = Json::array();
   for (const ScoreKind* kind : TabledScores()) {
     const std::string key = kind->study_key;
-    if (!HasScore(results, key)) continue;
+    if (!HasScore(results, *kind)) continue;
     const ScoreTable table = MakeScoreTable(results, published, *kind);
     text += "## " + std::string(kind->heading) + "\n\n" + MarkdownTable(table) + "\n";
     scores.push_back(ScoreTableJson(table));

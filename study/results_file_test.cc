@@ -9,16 +9,14 @@
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json Line(const std::string& dataset, unsigned split, bool good = true) {
-  Json line = {{"dataset", dataset}, {"split", split}, {"method", "gp"}};
+UnitRecord Record(const std::string& dataset, Index split, bool good = true) {
+  UnitRecord record{.dataset = dataset, .split = split, .method = "gp"};
   if (good) {
-    line["scores"] = {{"rmse", 0.1 + split}};
+    record.outcome.scores = UnitScores{{}, {{"rmse", 0.1 + static_cast<double>(split)}}};
   } else {
-    line["failure"] = "numbers gave out";
+    record.outcome.failure = "numbers gave out";
   }
-  return line;
+  return record;
 }
 
 class Results : public testing::Test {
@@ -32,34 +30,34 @@ TEST_F(Results, LinesAreKeptAndAddedTo) {
   EXPECT_TRUE(ReadResults(folder_).empty());
   {
     ResultsFile results(folder_);
-    results.Append(Line("boston", 0));
-    results.Append(Line("boston", 1));
-    EXPECT_EQ(ReadResults(folder_), results.lines());
+    results.Append(Record("boston", 0));
+    results.Append(Record("boston", 1));
+    EXPECT_EQ(ReadResults(folder_), results.records());
   }
   ResultsFile results(folder_);
-  results.Append(Line("yacht", 0, false));
-  const std::vector<Json> lines = ReadResults(folder_);
+  results.Append(Record("yacht", 0, false));
+  const std::vector<UnitRecord> lines = ReadResults(folder_);
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[1], Line("boston", 1));
-  EXPECT_EQ(KeyOf(lines[2]), (UnitKey{"yacht", 0, "gp"}));
-  EXPECT_TRUE(IsFailure(lines[2]));
-  EXPECT_FALSE(IsFailure(lines[1]));
-  results.RemoveIf(IsFailure);
+  EXPECT_EQ(lines[1], Record("boston", 1));
+  EXPECT_EQ(lines[2].key(), (UnitKey{"yacht", 0, "gp"}));
+  EXPECT_TRUE(lines[2].failed());
+  EXPECT_FALSE(lines[1].failed());
+  results.RemoveIf([](const UnitRecord& record) { return record.failed(); });
   EXPECT_EQ(ReadResults(folder_).size(), 2U);
-  results.Append(Line("yacht", 0));
+  results.Append(Record("yacht", 0));
   EXPECT_EQ(ReadResults(folder_).size(), 3U);
 }
 
 TEST_F(Results, ALineThatWasCutDoesNotCountWhereverItWasCut) {
-  const std::string whole = Line("boston", 0).dump() + "\n";
-  const std::string last = Line("boston", 1).dump() + "\n";
+  const std::string whole = WriteRecord(Record("boston", 0)) + "\n";
+  const std::string last = WriteRecord(Record("boston", 1)) + "\n";
   std::filesystem::create_directories(folder_);
   for (std::size_t size = 0; size < last.size(); ++size) {
     std::ofstream(file_) << whole << last.substr(0, size);
     EXPECT_EQ(ReadResults(folder_).size(), 1U) << size;
     ResultsFile results(folder_);
-    EXPECT_EQ(results.lines().size(), 1U) << size;
-    results.Append(Line("boston", 1));
+    EXPECT_EQ(results.records().size(), 1U) << size;
+    results.Append(Record("boston", 1));
     EXPECT_EQ(TestFolder::Read(file_), whole + last) << size;
   }
 }
@@ -76,7 +74,7 @@ TEST_F(Results, OnlyOneAtATimeMayAdd) {
 
 TEST_F(Results, WhatIsNoResultIsRefusedWithItsLine) {
   std::filesystem::create_directories(folder_);
-  const std::string good = Line("boston", 0).dump() + "\n";
+  const std::string good = WriteRecord(Record("boston", 0)) + "\n";
   for (const std::string bad : {"{\"a\":1}\n", "nonsense\n", "[]\n", "\n",
                                 R"({"dataset":"a","split":-1,"method":"b","scores":{}})"
                                 "\n",

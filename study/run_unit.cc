@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "fathom/base/error.h"
@@ -13,54 +12,49 @@ namespace fathom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // The scores that studies record. The log likelihood, by which methods are ranked, stands first.
-Json ScoresJson(const Evaluation& scores) {
-  std::vector<NamedScore> named = NamedScores(scores);
+UnitScores RecordedScores(const Evaluation& evaluation) {
+  std::vector<NamedScore> named = NamedScores(evaluation);
   std::stable_partition(named.begin(), named.end(), [](const NamedScore& score) {
     return score.kind->IsCalled("log_likelihood");
   });
-  Json json = {{"rows", ScoredRows(scores)}};
+  UnitScores scores{.rows = ScoredRows(evaluation), .values = {}};
   for (const auto& [kind, value] : named) {
     if (!kind->in_studies) continue;
-    const std::string name = kind->study_key;
-    if (!std::isfinite(value))
-      throw NumericalError("the score " + name + " is " + std::to_string(value));
-    json[name] = value;
+    if (!std::isfinite(value)) {
+      throw NumericalError(std::string("the score ") + kind->study_key + " is " +
+                           std::to_string(value));
+    }
+    scores.values.emplace_back(kind->study_key, value);
   }
-  return json;
-}
-
-// Scores of all test rows and, where some of them were seen in training, of those that were not.
-void AddScores(const Predictor& predictor, const Dataset& test, const std::vector<Index>& unseen,
-               Json* result) {
-  const bool some_seen = !unseen.empty() && static_cast<Index>(unseen.size()) < test.rows();
-  const TargetPrediction prediction = predictor.Predict(test.inputs);
-  (*result)["scores"] = ScoresJson(Evaluate(prediction, test.targets));
-  if (!some_seen) return;
-  (*result)["unseen"] =
-      ScoresJson(Evaluate(Subset(prediction, unseen), test.targets(unseen, Eigen::all)));
+  return scores;
 }
 
 }  // namespace
 
-Json RunUnit(const SplitData& data, const Split& split, const Method& method) {
+UnitOutcome RunUnit(const SplitData& data, const Split& split, const Method& method) {
   const Dataset train = MakeDataset(TableRows(data.table, split.train), data.roles);
   const Table test_table = TableRows(data.table, split.held_out);
   const Dataset test = InputRows(test_table, train.schema).Read();
   const double start = CpuSeconds();
   const std::unique_ptr<Predictor> predictor = method.Fit(train);
   const double fitted = CpuSeconds();
-  Json result;
-  AddScores(*predictor, test, UnseenRows(data.table, split), &result);
-  result["train_rows"] = train.rows();
-  result["test_rows"] = test.rows();
-  result["inputs"] = train.inputs.cols();
-  result["fit_seconds"] = std::round(1000 * (fitted - start)) / 1000;
-  return result;
+
+  UnitOutcome outcome;
+  const TargetPrediction prediction = predictor->Predict(test.inputs);
+  outcome.scores = RecordedScores(Evaluate(prediction, test.targets));
+  const std::vector<Index> unseen = UnseenRows(data.table, split);
+  if (!unseen.empty() && static_cast<Index>(unseen.size()) < test.rows()) {
+    outcome.unseen = RecordedScores(
+        Evaluate(Subset(prediction, unseen), test.targets(unseen, Eigen::all)));
+  }
+  outcome.train_rows = train.rows();
+  outcome.test_rows = test.rows();
+  outcome.inputs = train.inputs.cols();
+  outcome.fit_seconds = std::round(1000 * (fitted - start)) / 1000;
+  return outcome;
 }
 
 }  // namespace fathom

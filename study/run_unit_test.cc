@@ -11,8 +11,6 @@
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Predicts the mean and the variance of the train targets, whatever the inputs.
 class MeanMethod : public Method {
  public:
@@ -63,19 +61,19 @@ SplitData Twins() {
 
 TEST(RunUnit, ScoresAllTestRowsAndThoseThatWereNotSeen) {
   const SplitData data = Twins();
-  const Json result = RunUnit(data, data.splits[0], MeanMethod());
-  EXPECT_EQ(result["train_rows"], 4);
-  EXPECT_EQ(result["test_rows"], 2);
-  EXPECT_EQ(result["inputs"], 1);
-  EXPECT_GE(result["fit_seconds"], 0);
+  const UnitOutcome result = RunUnit(data, data.splits[0], MeanMethod());
+  EXPECT_EQ(result.train_rows, 4);
+  EXPECT_EQ(result.test_rows, 2);
+  EXPECT_EQ(result.inputs, 1);
+  EXPECT_GE(result.fit_seconds, 0.0);
   // Mean 4, variance 5; the test targets are 5, which was seen, and 2.
-  EXPECT_DOUBLE_EQ(result["scores"]["rmse"], std::sqrt((1.0 + 4.0) / 2));
-  EXPECT_EQ(result["unseen"]["rows"], 1);
-  EXPECT_DOUBLE_EQ(result["unseen"]["rmse"], 2);
-  EXPECT_NEAR(result["unseen"]["log_likelihood"], -0.5 * std::log(2 * M_PI * 5) - 4.0 / 10, 1e-12);
+  EXPECT_DOUBLE_EQ(result.scores->Get("rmse"), std::sqrt((1.0 + 4.0) / 2));
+  EXPECT_EQ(result.unseen->rows, 1);
+  EXPECT_DOUBLE_EQ(result.unseen->Get("rmse"), 2);
+  EXPECT_NEAR(result.unseen->Get("log_likelihood"), -0.5 * std::log(2 * M_PI * 5) - 4.0 / 10, 1e-12);
   SplitData apart = data;
   apart.table.values(4, 1) = 4;
-  EXPECT_FALSE(RunUnit(apart, apart.splits[0], MeanMethod()).contains("unseen"));
+  EXPECT_FALSE(RunUnit(apart, apart.splits[0], MeanMethod()).unseen);
 }
 
 TEST(RunUnit, AScoreThatIsNotFiniteIsAFailure) {
@@ -99,18 +97,18 @@ SplitData Classes() {
 
 TEST(RunUnit, ClassesAreScoredByTheirProbabilities) {
   SplitData data = Classes();
-  const Json result = RunUnit(data, data.splits[0], MeanMethod());
+  const UnitOutcome result = RunUnit(data, data.splits[0], MeanMethod());
   // P(yes) = 3/4; row 4 is yes and was seen, row 5 is no.
-  EXPECT_NEAR(result["scores"]["log_likelihood"], 0.5 * (std::log(0.75) + std::log(0.25)), 1e-15);
-  EXPECT_EQ(result["scores"]["accuracy"], 0.5);
-  EXPECT_NEAR(result["unseen"]["log_likelihood"], std::log(0.25), 1e-15);
-  EXPECT_EQ(result["unseen"]["accuracy"], 0);
-  EXPECT_FALSE(result["scores"].contains("rmse"));
+  EXPECT_NEAR(result.scores->Get("log_likelihood"), 0.5 * (std::log(0.75) + std::log(0.25)), 1e-15);
+  EXPECT_EQ(result.scores->Get("accuracy"), 0.5);
+  EXPECT_NEAR(result.unseen->Get("log_likelihood"), std::log(0.25), 1e-15);
+  EXPECT_EQ(result.unseen->Get("accuracy"), 0);
+  EXPECT_FALSE(result.scores->Has(*FindScore("rmse")));
   Recipe recipe;
   recipe.architecture.hidden = {};
   recipe.optimizer.steps = 50;
   data.splits = {{.train = {0, 1, 2, 3, 4}, .held_out = {5}}};
-  EXPECT_LT(RunUnit(data, data.splits[0], *DeepGpMethod(recipe))["scores"]["log_likelihood"], 0);
+  EXPECT_LT(RunUnit(data, data.splits[0], *DeepGpMethod(recipe)).scores->Get("log_likelihood"), 0);
 }
 
 TEST(RunUnit, DeepGpLearnsAndRecordsItsRecipe) {
@@ -129,9 +127,9 @@ TEST(RunUnit, DeepGpLearnsAndRecordsItsRecipe) {
   recipe.optimizer.steps = 200;
   recipe.seed = 7;
   const auto method = DeepGpMethod(recipe);
-  const Json result = RunUnit(data, data.splits[0], *method);
-  EXPECT_LT(result["scores"]["rmse"], 0.1);
-  EXPECT_EQ(RunUnit(data, data.splits[0], *method)["scores"], result["scores"]);
+  const UnitOutcome result = RunUnit(data, data.splits[0], *method);
+  EXPECT_LT(result.scores->Get("rmse"), 0.1);
+  EXPECT_EQ(RunUnit(data, data.splits[0], *method).scores, result.scores);
   EXPECT_EQ(method->Settings()["seed"], 7);
   EXPECT_FALSE(method->Settings().contains("threads"));
   EXPECT_GT(method->Work(1000, 1), method->Work(100, 1));

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 namespace fathom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -34,23 +31,28 @@ ScoreCell Summarize(const std::vector<double>& values, Index failures, bool larg
   return cell;
 }
 
-// The scores of the splits of one method on one dataset.
-ScoreCell CellOf(const std::vector<Json>& results, const std::string& dataset,
-                 const std::string& method, const char* part, const ScoreKind& kind) {
-  std::vector<double> values;
-  Index failures = 0;
-  for (const Json& line : results) {
-    if (line["dataset"] != dataset || line["method"] != method) continue;
-    failures += line.contains("failure");
-    if (!line.contains(part)) continue;
-    const auto found = line[part].find(kind.study_key);
-    if (found != line[part].end()) values.push_back(found->get<double>());
-  }
-  return Summarize(values, failures, kind.larger_is_better());
+// The scores of one part of the test rows, if the record has them.
+const std::optional<UnitScores>& PartOf(const UnitRecord& record, bool unseen) {
+  return unseen ? record.outcome.unseen : record.outcome.scores;
 }
 
-bool HasScore(const Json& line, const char* part, const std::string& key) {
-  return line.contains(part) && line[part].contains(key);
+bool HasScore(const UnitRecord& record, bool unseen, const ScoreKind& kind) {
+  const std::optional<UnitScores>& scores = PartOf(record, unseen);
+  return scores && scores->Has(kind);
+}
+
+// The scores of the splits of one method on the dataset of the row.
+ScoreCell CellOf(const std::vector<UnitRecord>& records, const ScoreRow& row,
+                 const std::string& method, const ScoreKind& kind) {
+  std::vector<double> values;
+  Index failures = 0;
+  for (const UnitRecord& record : records) {
+    if (record.dataset != row.dataset || record.method != method) continue;
+    failures += record.failed();
+    if (HasScore(record, row.unseen, kind))
+      values.push_back(PartOf(record, row.unseen)->Get(kind));
+  }
+  return Summarize(values, failures, kind.larger_is_better());
 }
 
 ScoreCell PublishedCell(const PublishedMethod& method, const std::string& score,
@@ -86,24 +88,22 @@ std::string MarkedName(const ScoreColumn& column) {
   return column.name + (column.published->same_splits ? " †" : " ‡");
 }
 
-ScoreTable MakeScoreTable(const std::vector<Json>& results,
+ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
                           const std::vector<PublishedMethod>& published, const ScoreKind& kind) {
   std::set<std::string> methods;
   std::set<std::pair<std::string, bool>> rows;
-  for (const Json& line : results) {
-    methods.insert(line["method"].get<std::string>());
-    const auto dataset = line["dataset"].get<std::string>();
+  for (const UnitRecord& record : records) {
+    methods.insert(record.method);
     // What only ever failed has a row too.
-    if (HasScore(line, "scores", kind.study_key) || line.contains("failure"))
-      rows.emplace(dataset, false);
-    if (HasScore(line, "unseen", kind.study_key)) rows.emplace(dataset, true);
+    if (HasScore(record, false, kind) || record.failed()) rows.emplace(record.dataset, false);
+    if (HasScore(record, true, kind)) rows.emplace(record.dataset, true);
   }
   ScoreTable table{kind, {}, {}};
   for (const std::string& method : methods) table.columns.push_back({method, {}});
   for (const auto& [dataset, unseen] : rows) {
     ScoreRow row{dataset, unseen, {}};
     for (const std::string& method : methods)
-      row.cells.push_back(CellOf(results, dataset, method, unseen ? "unseen" : "scores", kind));
+      row.cells.push_back(CellOf(records, row, method, kind));
     table.rows.push_back(std::move(row));
   }
   AddPublished(published, &table);

@@ -5,7 +5,6 @@
 
 #include <limits>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "fathom/base/types.h"
 #include "fathom/evaluate/score_kinds.h"
 #include "study/ranks.h"
+#include "study/unit_record.h"
 
 namespace fathom {
 
@@ -70,7 +70,7 @@ struct ScoreTable {
 };
 
 // Published methods that have no value for any of the datasets are left out.
-ScoreTable MakeScoreTable(const std::vector<nlohmann::ordered_json>& results,
+ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
                           const std::vector<PublishedMethod>& published, const ScoreKind& kind);
 
 // The ranks of those columns that have a value, over all splits, on at least two thirds of the

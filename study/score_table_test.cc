@@ -3,41 +3,43 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "study/table_text.h"
 
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 const ScoreKind& kLogLikelihood = *FindScore("log_likelihood");
 const ScoreKind& kRmse = *FindScore("rmse");
 
-Json Good(const std::string& dataset, unsigned split, const std::string& method, double score) {
-  return {
-      {"dataset", dataset},
-      {"split", split},
-      {"method", method},
-      {"scores",
-       {{"log_likelihood", score}, {"rmse", -score}, {"coverage_50", 0.5}, {"coverage_95", 0.9}}},
-      {"cpu_seconds", 2.0},
-      {"peak_memory", 3e6}};
+UnitRecord Good(const std::string& dataset, Index split, const std::string& method, double score) {
+  const UnitScores scores{{},
+                          {{"log_likelihood", score},
+                           {"rmse", -score},
+                           {"coverage_50", 0.5},
+                           {"coverage_95", 0.9}}};
+  return {.dataset = dataset,
+          .split = split,
+          .method = method,
+          .outcome = {.scores = scores},
+          .cpu_seconds = 2.0,
+          .peak_memory = 3000000};
 }
 
-Json Failed(const std::string& dataset, unsigned split, const std::string& method) {
-  return {{"dataset", dataset}, {"split", split}, {"method", method}, {"failure", "a | b"}};
+UnitRecord Failed(const std::string& dataset, Index split, const std::string& method) {
+  return {.dataset = dataset, .split = split, .method = method, .outcome = {.failure = "a | b"}};
 }
 
-std::vector<Json> Results() {
-  std::vector<Json> results = {Good("boston", 0, "dgp", -2.0), Good("boston", 1, "dgp", -3.0),
-                               Good("boston", 2, "dgp", -2.5), Good("boston", 0, "gp", -3.0),
-                               Good("boston", 1, "gp", -3.5),  Good("boston", 2, "gp", -3.1),
-                               Good("yacht", 0, "dgp", 0.5),   Good("yacht", 1, "dgp", 0.1),
-                               Good("yacht", 0, "gp", 1.0),    Failed("yacht", 1, "gp")};
-  results[0]["unseen"] = {{"log_likelihood", -2.2}};
-  results[1]["unseen"] = {{"log_likelihood", -3.2}};
+std::vector<UnitRecord> Results() {
+  std::vector<UnitRecord> results = {
+      Good("boston", 0, "dgp", -2.0), Good("boston", 1, "dgp", -3.0),
+      Good("boston", 2, "dgp", -2.5), Good("boston", 0, "gp", -3.0),
+      Good("boston", 1, "gp", -3.5),  Good("boston", 2, "gp", -3.1),
+      Good("yacht", 0, "dgp", 0.5),   Good("yacht", 1, "dgp", 0.1),
+      Good("yacht", 0, "gp", 1.0),    Failed("yacht", 1, "gp")};
+  results[0].outcome.unseen = UnitScores{{}, {{"log_likelihood", -2.2}}};
+  // The other name of the score serves as well.
+  results[1].outcome.unseen = UnitScores{{}, {{"mean_log_likelihood", -3.2}}};
   return results;
 }
 
@@ -99,12 +101,12 @@ TEST(ScoreTable, RanksCountFailuresAsLastAndLeaveOtherSplitsOut) {
   EXPECT_EQ(ranks->datasets, (std::vector<std::string>{"boston", "yacht"}));
   // boston: others -2.4, dgp -2.5, gp -3.2; yacht: dgp 0.3, others 0.2, gp has failed.
   EXPECT_EQ(ranks->comparison.mean, (Vector{{1.5, 3, 1.5}}));
-  const std::vector<Json> one = {Good("boston", 0, "dgp", 1), Good("boston", 0, "gp", 2)};
+  const std::vector<UnitRecord> one = {Good("boston", 0, "dgp", 1), Good("boston", 0, "gp", 2)};
   EXPECT_FALSE(RankTable(MakeScoreTable(one, {}, kLogLikelihood)));
 }
 
 TEST(ScoreTable, AMethodOnFewDatasetsIsNotRankedAndDoesNotTakeTheOthersAway) {
-  std::vector<Json> results;
+  std::vector<UnitRecord> results;
   for (const char* dataset : {"a", "b", "c", "d", "e", "f"}) {
     results.push_back(Good(dataset, 0, "one", 1));
     results.push_back(Good(dataset, 0, "two", 2));
@@ -119,9 +121,9 @@ TEST(ScoreTable, AMethodOnFewDatasetsIsNotRankedAndDoesNotTakeTheOthersAway) {
 }
 
 TEST(ScoreTable, AMethodOnSomeOfTheSplitsIsNotRankedNorTheBest) {
-  std::vector<Json> results;
+  std::vector<UnitRecord> results;
   for (const char* dataset : {"a", "b"}) {
-    for (const unsigned split : {0U, 1U}) {
+    for (const Index split : {0, 1}) {
       results.push_back(Good(dataset, split, "one", 1));
       results.push_back(Good(dataset, split, "two", 2));
     }
@@ -174,7 +176,7 @@ TEST(TableText, CsvHasALinePerValue) {
 }
 
 TEST(TableText, DetailsAndFailures) {
-  std::vector<Json> results = Results();
+  std::vector<UnitRecord> results = Results();
   results.push_back(Good("boston", 3, "dgp", -9));
   const std::vector<UnitSummary> units = SummarizeUnits(results);
   const std::string details = MarkdownDetails(units);

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "fathom/io/json_value.h"
-#include "study/results_file.h"
 
 namespace fathom {
 
@@ -94,17 +93,17 @@ Json DetailsJson(const std::vector<UnitSummary>& units) {
   return json;
 }
 
-Json FailureJson(const Json& line) {
-  return {{"dataset", line["dataset"]},
-          {"split", line["split"]},
-          {"method", line["method"]},
-          {"failure", line["failure"]}};
+Json FailureJson(const UnitRecord& record) {
+  return {{"dataset", record.dataset},
+          {"split", record.split},
+          {"method", record.method},
+          {"failure", record.outcome.failure.value_or("")}};
 }
 
-Json FailuresJson(const std::vector<Json>& results) {
+Json FailuresJson(const std::vector<UnitRecord>& records) {
   Json failures = Json::array();
-  for (const Json& line : results) {
-    if (IsFailure(line)) failures.push_back(FailureJson(line));
+  for (const UnitRecord& record : records) {
+    if (record.failed()) failures.push_back(FailureJson(record));
   }
   return failures;
 }

@@ -14,9 +14,9 @@ namespace fathom {
 nlohmann::ordered_json ScoreTableJson(const ScoreTable& table);
 nlohmann::ordered_json DetailsJson(const std::vector<UnitSummary>& units);
 
-// Which unit failed and why, of a line of results; and of all lines that are failures.
-nlohmann::ordered_json FailureJson(const nlohmann::ordered_json& line);
-nlohmann::ordered_json FailuresJson(const std::vector<nlohmann::ordered_json>& results);
+// Which unit failed and why; and the same for all records that are failures.
+nlohmann::ordered_json FailureJson(const UnitRecord& record);
+nlohmann::ordered_json FailuresJson(const std::vector<UnitRecord>& records);
 
 }  // namespace fathom
 

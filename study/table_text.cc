@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace fathom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kCatastrophe = 1;  // nats below the median split
 
@@ -133,19 +131,20 @@ std::string SourcesText(const ScoreTable& table) {
 std::string Number(double value) { return std::isnan(value) ? "" : Significant(value, 10); }
 std::string Percent(double share) { return std::isnan(share) ? "" : Fixed(100 * share, 1); }
 
-UnitSummary SummarizeUnit(const std::vector<Json>& lines) {
-  const auto splits = static_cast<double>(lines.size());
-  const ScoreTable table = MakeScoreTable(lines, {}, *FindScore("log_likelihood"));
-  UnitSummary unit{lines.front()["dataset"].get<std::string>(),
-                   lines.front()["method"].get<std::string>(), table.rows.front().cells.front()};
-  for (const Json& line : lines) {
-    const Json& scores = line["scores"];
-    unit.catastrophes +=
-        scores.value("log_likelihood", 0.0) < unit.log_likelihood.median - kCatastrophe;
-    unit.coverage_50 += scores.value("coverage_50", std::nan("")) / splits;
-    unit.coverage_95 += scores.value("coverage_95", std::nan("")) / splits;
-    unit.cpu_seconds += line.value("cpu_seconds", std::nan("")) / splits;
-    unit.peak_memory += line.value("peak_memory", std::nan("")) / splits;
+UnitSummary SummarizeUnit(const std::vector<UnitRecord>& records) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const auto splits = static_cast<double>(records.size());
+  const ScoreTable table = MakeScoreTable(records, {}, *FindScore("log_likelihood"));
+  UnitSummary unit{records.front().dataset, records.front().method, {}};
+  if (!table.rows.empty()) unit.log_likelihood = table.rows.front().cells.front();
+  for (const UnitRecord& record : records) {
+    const UnitScores& scores = *record.outcome.scores;
+    unit.catastrophes += scores.Get("log_likelihood") < unit.log_likelihood.median - kCatastrophe;
+    unit.coverage_50 += scores.Get("coverage_50") / splits;
+    unit.coverage_95 += scores.Get("coverage_95") / splits;
+    unit.cpu_seconds += record.cpu_seconds.value_or(kNaN) / splits;
+    unit.peak_memory +=
+        (record.peak_memory ? static_cast<double>(*record.peak_memory) : kNaN) / splits;
   }
   return unit;
 }
@@ -213,14 +212,13 @@ std::string CsvTable(const ScoreTable& table) {
   return text;
 }
 
-std::vector<UnitSummary> SummarizeUnits(const std::vector<Json>& results) {
-  std::map<std::pair<std::string, std::string>, std::vector<Json>> lines;
-  for (const Json& line : results) {
-    if (!line.contains("scores")) continue;
-    lines[{line["dataset"].get<std::string>(), line["method"].get<std::string>()}].push_back(line);
+std::vector<UnitSummary> SummarizeUnits(const std::vector<UnitRecord>& records) {
+  std::map<std::pair<std::string, std::string>, std::vector<UnitRecord>> by_unit;
+  for (const UnitRecord& record : records) {
+    if (record.outcome.scores) by_unit[{record.dataset, record.method}].push_back(record);
   }
   std::vector<UnitSummary> units;
-  for (const auto& [key, of_unit] : lines) units.push_back(SummarizeUnit(of_unit));
+  for (const auto& [key, of_unit] : by_unit) units.push_back(SummarizeUnit(of_unit));
   return units;
 }
 
@@ -276,15 +274,14 @@ std::string CsvDetails(const std::vector<UnitSummary>& units) {
   return text;
 }
 
-std::string MarkdownFailures(const std::vector<Json>& results) {
+std::string MarkdownFailures(const std::vector<UnitRecord>& records) {
   std::string rows;
-  for (const Json& line : results) {
-    if (!line.contains("failure")) continue;
-    auto reason = line["failure"].get<std::string>();
+  for (const UnitRecord& record : records) {
+    if (!record.failed()) continue;
+    std::string reason = *record.outcome.failure;
     for (std::size_t at = reason.find('|'); at != std::string::npos; at = reason.find('|', at + 2))
       reason.replace(at, 1, "\\|");
-    rows += MarkdownRow(
-        {line["dataset"], std::to_string(line["split"].get<long>()), line["method"], reason});
+    rows += MarkdownRow({record.dataset, std::to_string(record.split), record.method, reason});
   }
   return rows.empty() ? rows : MarkdownHeader({"dataset", "split", "method", "reason"}) + rows;
 }

@@ -2,7 +2,6 @@
 #ifndef FATHOM_STUDY_TABLE_TEXT_H_
 #define FATHOM_STUDY_TABLE_TEXT_H_
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,7 @@ struct UnitSummary {
   double cpu_seconds = 0, peak_memory = 0;
 };
 // By dataset and method; what only failed is left out.
-std::vector<UnitSummary> SummarizeUnits(const std::vector<nlohmann::ordered_json>& results);
+std::vector<UnitSummary> SummarizeUnits(const std::vector<UnitRecord>& records);
 
 // The same per method over all datasets, each counting once.
 std::string MarkdownMethods(const std::vector<UnitSummary>& units);
@@ -41,7 +40,7 @@ std::string MarkdownDetails(const std::vector<UnitSummary>& units);
 std::string CsvDetails(const std::vector<UnitSummary>& units);
 
 // All failures with their reasons; empty if there are none.
-std::string MarkdownFailures(const std::vector<nlohmann::ordered_json>& results);
+std::string MarkdownFailures(const std::vector<UnitRecord>& records);
 
 }  // namespace fathom
 

@@ -6,12 +6,14 @@
 
 #include "fathom/data/table.h"
 #include "fathom/distribution/target_prediction.h"
+#include "fathom/data/dataset.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/predictor.h"
 
 namespace fathom {
 
 // The prediction of y: probabilities of the classes, if the model has any, or else a density. With
-// options.latent it is always the density of the functions. Columns as in Model::input_names.
+// options.latent it is always the density of the functions. The columns are those of ModelPredictor.
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Moments& inputs,
                                 const PredictOptions& options = {});
 // The same for rows of a table. Throws NumericalError, which names the table, if a prediction is
