@@ -1,5 +1,5 @@
 // What a study records of a unit, one method on one split of one dataset: a line of JSON in
-// results.jsonl. docs/experiments.md explains the fields.
+// results.jsonl. docs/reference/studies.md explains the fields.
 #ifndef FATHOM_STUDY_UNIT_RECORD_H_
 #define FATHOM_STUDY_UNIT_RECORD_H_
 
