@@ -92,9 +92,8 @@ int RunBench(const BenchOptions& options) {
   std::set<UnitKey> wanted;
   for (const Unit& unit : units) wanted.insert(unit.Key());
   if (options.retry_failed) {
-    results.RemoveIf([&](const UnitRecord& record) {
-      return record.failed() && wanted.contains(record.key());
-    });
+    results.RemoveIf(
+        [&](const UnitRecord& record) { return record.failed() && wanted.contains(record.key()); });
   }
   std::set<UnitKey> done;
   for (const UnitRecord& record : results.records()) done.insert(record.key());

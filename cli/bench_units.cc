@@ -50,8 +50,8 @@ void CheckSettings(const std::vector<Unit>& units, IfChanged if_changed, Results
   if (if_changed == IfChanged::kRedo) return results->RemoveIf(changed);
   for (const UnitRecord& record : results->records()) {
     if (!changed(record)) continue;
-    ThrowError(results->path(), ": holds results of method ",
-               Quoted(record.method), " with another setting of ",
+    ThrowError(results->path(), ": holds results of method ", Quoted(record.method),
+               " with another setting of ",
                Quoted(FirstDifference(SettingsOf(record), settings[record.key()])),
                "; give --if-changed keep or redo, or another --out");
   }

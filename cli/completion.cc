@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "fathom/recipe/fields.h"
+#include "fathom/version.h"
 
 namespace fathom::cli {
 

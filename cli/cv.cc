@@ -51,7 +51,7 @@ struct CvData {
 
 // The number of a row in the file, from 1: rows without a target are not in the dataset.
 Index RowOfTable(const Dataset& dataset, Index n) {
-  return dataset.table_rows[static_cast<std::size_t>(n)] + 1;
+  return dataset.table_rows()[static_cast<std::size_t>(n)] + 1;
 }
 
 CvData ReadCvData(const CvOptions& options, int threads) {
@@ -66,7 +66,7 @@ CvData ReadCvData(const CvOptions& options, int threads) {
     ThrowError(table.source, ": column ", Quoted(table.columns[place]), " has more than ",
                Table::kMostLevels, " different texts; number them");
   }
-  data.parts = table.values(data.dataset.table_rows, place);
+  data.parts = table.values(data.dataset.table_rows(), place);
   for (Index n = 0; n < data.parts.size(); ++n) {
     if (std::isnan(data.parts[n]))
       ThrowError(table.source, ": row ", RowOfTable(data.dataset, n), " has no ",
@@ -83,7 +83,7 @@ std::vector<Split> MakeSplits(const CvOptions& options, std::uint64_t seed, cons
     if (!options.group.empty()) return GroupedFolds(data.parts, options.folds, &stream);
     return KFold(data.dataset.rows(), options.folds, &stream);
   } catch (const Error& error) {
-    ThrowError(data.dataset.source, ": ", error.what());
+    ThrowError(data.dataset.source(), ": ", error.what());
   }
 }
 
@@ -105,7 +105,7 @@ std::string HumanScores(const FoldScores& scores) {
 
 nlohmann::ordered_json JsonScores(const Dataset& dataset, const FoldScores& scores) {
   nlohmann::ordered_json json = {{"rows", ScoredRows(scores.mean)},
-                                 {"notes", NotesJson(dataset.notes)},
+                                 {"notes", NotesJson(dataset.notes())},
                                  {"mean", ScoresJson(scores.mean)},
                                  {"standard_error", ScoresJson(scores.standard_error)},
                                  {"folds", nlohmann::ordered_json::array()}};
@@ -117,7 +117,7 @@ nlohmann::ordered_json JsonScores(const Dataset& dataset, const FoldScores& scor
 }
 
 std::string Report(const CvOptions& options, const Dataset& dataset, const FoldScores& scores) {
-  const std::vector<std::string>& classes = dataset.schema.classes;
+  const std::vector<std::string>& classes = dataset.schema().classes;
   if (!options.json) return HumanScores(scores) + ConfusionText(classes, scores.mean);
   nlohmann::ordered_json json = JsonScores(dataset, scores);
   AddConfusion(classes, scores.mean, &json);
@@ -126,7 +126,7 @@ std::string Report(const CvOptions& options, const Dataset& dataset, const FoldS
 
 // One line per row with a target: its number in the table, its fold, and what was predicted.
 void SaveOutOfFold(const std::string& path, const Dataset& dataset, const CrossValidation& result) {
-  Table table = PredictionTable(result.out_of_fold, dataset.schema, dataset.targets,
+  Table table = PredictionTable(result.out_of_fold, dataset.schema(), dataset.targets(),
                                 {.log_density = false, .targets = true});
   table.columns.insert(table.columns.begin(), {"row", "fold"});
   if (!table.levels.empty()) table.levels.insert(table.levels.begin(), 2, {});
@@ -166,7 +166,7 @@ int RunCv(const CLI::App& app, CvOptions* options) {
   const CvData data = ReadCvData(*options, recipe.threads);
   const Dataset& dataset = data.dataset;
   const std::vector<Split> splits = MakeSplits(*options, recipe.seed, data);
-  TellNotes(dataset.notes);
+  TellNotes(dataset.notes());
   const CrossValidation result = Validate(dataset, recipe, splits);
   if (result.interrupted) {
     Complain(

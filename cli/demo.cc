@@ -90,17 +90,15 @@ int RunDemo(const DemoOptions& options) {
 Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden,
                        const std::vector<std::string>& input_names, const SampledFunction& train,
                        const SampledFunction& test, int threads) {
-  Dataset dataset;
-  dataset.source = name;
-  dataset.input_names = input_names;
-  dataset.target_names = {"value"};
-  dataset.inputs = Moments::Certain(train.X);
-  dataset.targets = train.y;
+  const Dataset dataset({.source = name,
+                         .schema = NumericSchema(input_names, {"value"}),
+                         .inputs = Moments::Certain(train.X),
+                         .targets = train.y});
   Recipe recipe;
   recipe.architecture.hidden = hidden;
   recipe.threads = threads;
   ProgressBar bar;
-  const auto show = [&](const Progress& progress, const MinimizeState&) {
+  const auto show = [&](const Progress& progress) {
     bar.Show(progress);
     return true;
   };

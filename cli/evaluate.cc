@@ -70,11 +70,12 @@ Evaluation Score(const EvaluateOptions& options, const ModelPredictor& predictor
   EvaluationSums sums;
   test.ForEachPiece(options.chunk, options.predict,
                     [&](const Dataset& rows, const PredictOptions& predict) {
-                      sums.Add(PredictTargets(predictor, rows, predict), rows.targets, pool);
+                      sums.Add(PredictTargets(predictor, rows, predict), rows.targets(), pool);
                     });
   if (sums.rows() == 0) {
     ThrowError(test.table().source, ": no row has a value in ",
-               QuotedList(predictor.model().schema().targets), "; give rows whose targets are known");
+               QuotedList(predictor.model().schema().targets),
+               "; give rows whose targets are known");
   }
   return sums.Means();
 }

@@ -53,11 +53,11 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     control.settings["hidden"] = {options->recipe.hidden};
     control.settings["inducing"] = {options->recipe.inducing};
     // What an earlier training has left stays until this one, which takes its place, has begun.
-    control.callback = [show = control.callback, old = control.checkpoint, begun = false](
-                           const Progress& progress, const MinimizeState& state) mutable {
+    control.callback = [show = control.callback, old = control.checkpoint,
+                        begun = false](const Progress& progress) mutable {
       std::error_code ignored;
       if (!std::exchange(begun, true)) std::filesystem::remove(old, ignored);
-      return show(progress, state);
+      return show(progress);
     };
     return Fit(dataset, recipe, control);
   });

@@ -14,6 +14,7 @@
 #include "fathom/base/error.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/relevance.h"
 #include "fathom/io/json_value.h"
 #include "fathom/recipe/recipe_json.h"
 
@@ -106,7 +107,7 @@ void AppendFields(const nlohmann::json& json, const std::string& prefix, std::st
 
 std::string HumanModel(const InspectOptions& options, const Model& model) {
   std::ostringstream text;
-  text << HumanReport(options.file, {}, model);
+  text << HumanReport(options.file, model, nullptr);
   text << "\n" << RelevanceTable(model);
   text << "\n"
        << LayerTable(NetworkOf(model.leader())) << "(in units of standardised columns"
@@ -149,7 +150,7 @@ Json JsonLayer(const GpLayer& layer) {
 std::string JsonModel(const InspectOptions& options, const Model& model) {
   const Relevance relevance = FindRelevance(model);
   Json json = {{"kind", "model"}};
-  json.update(JsonReport(options.file, {}, model));
+  json.update(JsonReport(options.file, model, nullptr));
   json["inputs"] = Json::array();
   const std::vector<std::string> inputs = model.schema().FeatureNames();
   const std::vector<std::string>& targets = model.schema().targets;

@@ -105,9 +105,9 @@ FitPlan PlanFit(const Table& table, const Roles& roles, const InputStd& std) {
       plan.rows = table.values.rows();
     } else {
       const Dataset dataset = MakeDataset(table, roles, std);
-      plan.schema = dataset.schema;
+      plan.schema = dataset.schema();
       plan.rows = dataset.rows();
-      plan.notes = dataset.notes;
+      plan.notes = dataset.notes();
     }
   } catch (const Error& error) {
     plan.refusal = error.what();

@@ -8,6 +8,7 @@
 #include "cli/config.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/version.h"
 
 namespace fathom::cli {
 

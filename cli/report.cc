@@ -9,6 +9,7 @@
 #include "fathom/base/text.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/relevance.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom::cli {
@@ -46,8 +47,8 @@ std::string DescribeLikelihood(const DeepGp& network) {
 
 }  // namespace
 
-nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
-                                  const Model& model) {
+nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
+                                  const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
   const Schema& schema = model.schema();
   const Member& leader = model.leader();
@@ -66,13 +67,13 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& datase
   }
   return {{"model", path},
           {"rows", summary.rows},
-          {"dropped_rows", dataset.dropped_rows},
+          {"dropped_rows", dataset == nullptr ? 0 : dataset->dropped_rows()},
           {"inputs", schema.FeatureNames()},
           {"targets", schema.targets},
           {"classes", schema.classes},
           {"likelihood", network.likelihood->Name()},
           {"likelihood_parameters", LikelihoodParameters(network)},
-          {"notes", NotesJson(dataset.notes)},
+          {"notes", NotesJson(dataset == nullptr ? std::vector<Note>() : dataset->notes())},
           {"constant_columns", ConstantColumns(model)},
           {"hidden", leader.recipe.architecture.hidden},
           {"architecture", DescribeNetwork(network)},
@@ -107,12 +108,13 @@ std::string StackLines(const Model& model) {
 
 }  // namespace
 
-std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model) {
+std::string HumanReport(const std::string& path, const Model& model, const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
   const DeepGp& network = NetworkOf(model.leader());
   std::ostringstream text;
   text << "rows        " << summary.rows;
-  if (dataset.dropped_rows > 0) text << " (" << dataset.dropped_rows << " skipped)";
+  if (dataset != nullptr && dataset->dropped_rows() > 0)
+    text << " (" << dataset->dropped_rows() << " skipped)";
   const std::vector<std::string> constant = ConstantColumns(model);
   if (!constant.empty())
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";

@@ -10,9 +10,10 @@
 
 namespace fathom::cli {
 
-nlohmann::ordered_json JsonReport(const std::string& path, const Dataset& dataset,
-                                  const Model& model);
-std::string HumanReport(const std::string& path, const Dataset& dataset, const Model& model);
+// `dataset` is what the model was trained on, or null if nothing is known of it.
+nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
+                                  const Dataset* dataset);
+std::string HumanReport(const std::string& path, const Model& model, const Dataset* dataset);
 
 }  // namespace fathom::cli
 

@@ -6,6 +6,7 @@
 #include "cli/training.h"
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/fit/resume.h"
 
 namespace fathom::cli {
 

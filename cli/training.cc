@@ -70,7 +70,7 @@ std::string CheckpointPath(const std::string& model) { return model + ".checkpoi
 
 int Train(const TrainingOptions& options, const Dataset& dataset, Index first_step,
           const std::function<Model(FitControl)>& train) {
-  TellNotes(dataset.notes);
+  TellNotes(dataset.notes());
   FitControl control;
   control.checkpoint = CheckpointPath(options.output);
   control.checkpoint_interval = CheckpointInterval(options.checkpoint_every);
@@ -79,8 +79,8 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
   control.on_checkpoint_failure = std::ref(checkpoint_lost);
   std::unique_ptr<MetricsLog> log;
   if (!options.log.empty()) {
-    CheckLog(options.log, {dataset.source, options.output, control.checkpoint});
-    log = std::make_unique<MetricsLog>(options.log, dataset.target_names, first_step);
+    CheckLog(options.log, {dataset.source(), options.output, control.checkpoint});
+    log = std::make_unique<MetricsLog>(options.log, dataset.schema().targets, first_step);
     control.on_epoch = [&](const EpochMetrics& metrics) {
       if (!log_lost.given() && !log->Write(metrics)) log_lost(log->problem());
     };
@@ -88,7 +88,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
   const Interrupts interrupts;
   const Model model = [&] {
     ProgressBar bar;
-    control.callback = [&](const Progress& progress, const MinimizeState&) {
+    control.callback = [&](const Progress& progress) {
       bar.Show(progress);
       return Interrupts::Caught() == 0;
     };
@@ -105,8 +105,8 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
     std::error_code ignored;
     std::filesystem::remove(control.checkpoint, ignored);
   }
-  WriteOut(options.json ? JsonReport(options.output, dataset, model).dump(2) + "\n"
-                        : HumanReport(options.output, dataset, model));
+  WriteOut(options.json ? JsonReport(options.output, model, &dataset).dump(2) + "\n"
+                        : HumanReport(options.output, model, &dataset));
   if (interrupted) return 128 + Interrupts::Caught();
   return log_lost.given() ? kBadInput : kGood;
 }

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "fathom/fit/fit.h"
+#include "fathom/fit/resume.h"
 
 namespace fathom::cli {
 

@@ -83,7 +83,7 @@ int main() {
     SaveModel(Fit(Line(300, 1), recipe), "line.fathom");
     const fathom::ModelPredictor model(fathom::LoadModel("line.fathom"));
     const fathom::Dataset test = Line(100, 2);
-    const fathom::Scores scores = Evaluate(model.Predict(test.inputs), test.targets);
+    const fathom::Scores scores = Evaluate(model.Predict(test.inputs()), test.targets());
     std::printf("%-10s log likelihood %.4f, 95 %% interval holds %.3f\n", likelihood,
                 scores.mean_log_likelihood, scores.coverage_95);
   }

@@ -41,8 +41,8 @@ TEST_F(DataFolder, TargetIsTheLastColumnAndEachLineIsASplit) {
   EXPECT_EQ(data.splits[0].train, (std::vector<Index>{1, 2}));
   EXPECT_EQ(data.splits[1].held_out, (std::vector<Index>{1}));
   const Dataset train = MakeDataset(TableRows(data.table, data.splits[0].train), data.roles);
-  EXPECT_EQ(train.targets(1, 0), 9);
-  EXPECT_EQ(train.input_names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(train.targets()(1, 0), 9);
+  EXPECT_EQ(train.schema().FeatureNames(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(DataFolder, HexadecimalDigitsBecomeBitsHighestFirst) {

@@ -37,22 +37,22 @@ UnitScores RecordedScores(const Evaluation& evaluation) {
 UnitOutcome RunUnit(const SplitData& data, const Split& split, const Method& method) {
   const Dataset train = MakeDataset(TableRows(data.table, split.train), data.roles);
   const Table test_table = TableRows(data.table, split.held_out);
-  const Dataset test = InputRows(test_table, train.schema).Read();
+  const Dataset test = InputRows(test_table, train.schema()).Read();
   const double start = CpuSeconds();
   const std::unique_ptr<Predictor> predictor = method.Fit(train);
   const double fitted = CpuSeconds();
 
   UnitOutcome outcome;
-  const TargetPrediction prediction = predictor->Predict(test.inputs);
-  outcome.scores = RecordedScores(Evaluate(prediction, test.targets));
+  const TargetPrediction prediction = predictor->Predict(test.inputs());
+  outcome.scores = RecordedScores(Evaluate(prediction, test.targets()));
   const std::vector<Index> unseen = UnseenRows(data.table, split);
   if (!unseen.empty() && static_cast<Index>(unseen.size()) < test.rows()) {
-    outcome.unseen = RecordedScores(
-        Evaluate(Subset(prediction, unseen), test.targets(unseen, Eigen::all)));
+    outcome.unseen =
+        RecordedScores(Evaluate(Subset(prediction, unseen), test.targets(unseen, Eigen::all)));
   }
   outcome.train_rows = train.rows();
   outcome.test_rows = test.rows();
-  outcome.inputs = train.inputs.cols();
+  outcome.inputs = train.inputs().cols();
   outcome.fit_seconds = std::round(1000 * (fitted - start)) / 1000;
   return outcome;
 }

@@ -18,8 +18,7 @@ class MeanMethod : public Method {
   std::unique_ptr<Predictor> Fit(const Dataset& train) const override {
     class Constant : public Predictor {
      public:
-      Constant(double mean, double var, bool classes)
-          : mean_(mean), var_(var), classes_(classes) {}
+      Constant(double mean, double var, bool classes) : mean_(mean), var_(var), classes_(classes) {}
       TargetPrediction Predict(const Moments& inputs) const override {
         if (classes_) {
           // Of two classes: the mean of their numbers is the probability of the second.
@@ -38,9 +37,9 @@ class MeanMethod : public Method {
       double mean_, var_;
       bool classes_;
     };
-    const double mean = train.targets.mean();
-    const double var = (train.targets.array() - mean).square().mean();
-    return std::make_unique<Constant>(mean, scale_ * var, train.schema.has_classes());
+    const double mean = train.targets().mean();
+    const double var = (train.targets().array() - mean).square().mean();
+    return std::make_unique<Constant>(mean, scale_ * var, train.schema().has_classes());
   }
   nlohmann::json Settings() const override { return {{"scale", scale_}}; }
   double Work(Index rows, Index) const override { return static_cast<double>(rows); }
@@ -70,7 +69,8 @@ TEST(RunUnit, ScoresAllTestRowsAndThoseThatWereNotSeen) {
   EXPECT_DOUBLE_EQ(result.scores->Get("rmse"), std::sqrt((1.0 + 4.0) / 2));
   EXPECT_EQ(result.unseen->rows, 1);
   EXPECT_DOUBLE_EQ(result.unseen->Get("rmse"), 2);
-  EXPECT_NEAR(result.unseen->Get("log_likelihood"), -0.5 * std::log(2 * M_PI * 5) - 4.0 / 10, 1e-12);
+  EXPECT_NEAR(result.unseen->Get("log_likelihood"), -0.5 * std::log(2 * M_PI * 5) - 4.0 / 10,
+              1e-12);
   SplitData apart = data;
   apart.table.values(4, 1) = 4;
   EXPECT_FALSE(RunUnit(apart, apart.splits[0], MeanMethod()).unseen);

@@ -49,8 +49,7 @@ ScoreCell CellOf(const std::vector<UnitRecord>& records, const ScoreRow& row,
   for (const UnitRecord& record : records) {
     if (record.dataset != row.dataset || record.method != method) continue;
     failures += record.failed();
-    if (HasScore(record, row.unseen, kind))
-      values.push_back(PartOf(record, row.unseen)->Get(kind));
+    if (HasScore(record, row.unseen, kind)) values.push_back(PartOf(record, row.unseen)->Get(kind));
   }
   return Summarize(values, failures, kind.larger_is_better());
 }

@@ -13,11 +13,9 @@ const ScoreKind& kLogLikelihood = *FindScore("log_likelihood");
 const ScoreKind& kRmse = *FindScore("rmse");
 
 UnitRecord Good(const std::string& dataset, Index split, const std::string& method, double score) {
-  const UnitScores scores{{},
-                          {{"log_likelihood", score},
-                           {"rmse", -score},
-                           {"coverage_50", 0.5},
-                           {"coverage_95", 0.9}}};
+  const UnitScores scores{
+      {},
+      {{"log_likelihood", score}, {"rmse", -score}, {"coverage_50", 0.5}, {"coverage_95", 0.9}}};
   return {.dataset = dataset,
           .split = split,
           .method = method,
@@ -31,12 +29,11 @@ UnitRecord Failed(const std::string& dataset, Index split, const std::string& me
 }
 
 std::vector<UnitRecord> Results() {
-  std::vector<UnitRecord> results = {
-      Good("boston", 0, "dgp", -2.0), Good("boston", 1, "dgp", -3.0),
-      Good("boston", 2, "dgp", -2.5), Good("boston", 0, "gp", -3.0),
-      Good("boston", 1, "gp", -3.5),  Good("boston", 2, "gp", -3.1),
-      Good("yacht", 0, "dgp", 0.5),   Good("yacht", 1, "dgp", 0.1),
-      Good("yacht", 0, "gp", 1.0),    Failed("yacht", 1, "gp")};
+  std::vector<UnitRecord> results = {Good("boston", 0, "dgp", -2.0), Good("boston", 1, "dgp", -3.0),
+                                     Good("boston", 2, "dgp", -2.5), Good("boston", 0, "gp", -3.0),
+                                     Good("boston", 1, "gp", -3.5),  Good("boston", 2, "gp", -3.1),
+                                     Good("yacht", 0, "dgp", 0.5),   Good("yacht", 1, "dgp", 0.1),
+                                     Good("yacht", 0, "gp", 1.0),    Failed("yacht", 1, "gp")};
   results[0].outcome.unseen = UnitScores{{}, {{"log_likelihood", -2.2}}};
   // The other name of the score serves as well.
   results[1].outcome.unseen = UnitScores{{}, {{"mean_log_likelihood", -3.2}}};

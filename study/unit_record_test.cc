@@ -56,8 +56,8 @@ TEST(UnitRecord, FieldsAreThoseOfTheLine) {
 
 TEST(UnitRecord, WhatIsNoRecordIsNotRead) {
   for (const char* line :
-       {"", "null", "3", "[]", "{}", "{\"dataset\":",
-        R"({"dataset":"a","split":-1,"method":"b","scores":{}})",
+       {"", "null", "3", "[]", "{}",
+        "{\"dataset\":", R"({"dataset":"a","split":-1,"method":"b","scores":{}})",
         R"({"dataset":"a","split":1.5,"method":"b","scores":{}})",
         R"({"dataset":"a","split":1,"method":2,"scores":{}})",
         R"({"dataset":"a","split":1,"method":"b"})",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -42,11 +43,11 @@ Vector ReadWeights(const Table& table, const Schema& schema) {
   return weights;
 }
 
-void NoteConstantTargets(Dataset* dataset) {
+void NoteConstantTargets(DatasetParts* dataset) {
   std::vector<std::string> constant;
   for (Index t = 0; t < dataset->targets.cols(); ++t) {
     const auto target = dataset->targets.col(t);
-    if ((target.array() == target[0]).all()) constant.push_back(dataset->target_names[t]);
+    if ((target.array() == target[0]).all()) constant.push_back(dataset->schema.targets[t]);
   }
   if (constant.empty()) return;
   dataset->notes.push_back(
@@ -56,7 +57,70 @@ void NoteConstantTargets(Dataset* dataset) {
            "the predicted spread is a guess"});
 }
 
+void CheckNames(const std::string& source, const Schema& schema) {
+  std::set<std::string> seen;
+  for (const auto& names : {schema.FeatureNames(), schema.targets}) {
+    for (const std::string& name : names) {
+      if (!seen.insert(name).second)
+        ThrowError(source, ": column ", Quoted(name), " is named twice; give it another name");
+    }
+  }
+}
+
+void CheckSizes(const DatasetParts& parts) {
+  const auto require = [&](Index size, Index needed, const char* what, const char* of) {
+    if (size != needed)
+      ThrowError(parts.source, ": there are ", size, " ", what, " where ", needed, " ", of,
+                 " are needed");
+  };
+  const Index rows = parts.inputs.rows();
+  const auto targets = static_cast<Index>(parts.schema.targets.size());
+  require(parts.inputs.var.rows(), rows, "rows of input variances", "rows");
+  require(parts.inputs.var.cols(), parts.inputs.cols(), "columns of input variances", "columns");
+  require(parts.inputs.cols(), parts.schema.width(), "input columns", "named ones");
+  require(parts.targets.rows(), rows, "rows of targets", "rows");
+  if (parts.targets.cols() > 0)
+    require(parts.targets.cols(), targets, "target columns", "named ones");
+  if (parts.weights.size() > 0) require(parts.weights.size(), rows, "weights", "rows");
+  if (!parts.table_rows.empty())
+    require(static_cast<Index>(parts.table_rows.size()), rows, "numbers of table rows", "rows");
+}
+
+// NaN marks a missing cell.
+void CheckCells(const DatasetParts& parts) {
+  const auto refuse = [&](Index row, const std::string& column, const char* what) {
+    ThrowError(parts.source, ": row ", row + 1, ", column ", Quoted(column), ": ", what);
+  };
+  const Schema& schema = parts.schema;
+  const auto column = [&](Index c) { return schema.FeatureNames()[static_cast<std::size_t>(c)]; };
+  const auto classes = static_cast<double>(schema.classes.size());
+  for (Index n = 0; n < parts.inputs.rows(); ++n) {
+    for (Index c = 0; c < parts.inputs.cols(); ++c) {
+      const double var = parts.inputs.var(n, c);
+      if (std::isinf(parts.inputs.mean(n, c))) refuse(n, column(c), "the number is infinite");
+      if (var < 0 || std::isinf(var))
+        refuse(n, column(c), "the variance must be finite, from 0 on");
+    }
+    for (Index t = 0; t < parts.targets.cols(); ++t) {
+      const double y = parts.targets(n, t);
+      if (std::isinf(y)) refuse(n, schema.targets[t], "the target is infinite");
+      if (schema.has_classes() && !std::isnan(y) && !(y >= 0 && y < classes && y == std::floor(y)))
+        refuse(n, schema.targets[t], "the target is not the place of a class");
+    }
+    if (parts.weights.size() > 0 && !(parts.weights[n] > 0 && std::isfinite(parts.weights[n])))
+      ThrowError(parts.source, ": row ", n + 1, ": the weight is ", parts.weights[n],
+                 "; the weights must be one positive number for each row");
+  }
+}
+
 }  // namespace
+
+Dataset::Dataset(DatasetParts parts) {
+  CheckNames(parts.source, parts.schema);
+  CheckSizes(parts);
+  CheckCells(parts);
+  parts_ = std::make_shared<const DatasetParts>(std::move(parts));
+}
 
 InputRows::InputRows(const Table& table, const Schema& schema, const InputStd& std)
     : table_(table), schema_(schema) {
@@ -240,22 +304,17 @@ Moments InputRows::ReadInputs(std::span<const Index> picked) const {
 Dataset InputRows::Read(Index first, Index count) const {
   std::vector<Index> picked(static_cast<std::size_t>(count));
   std::iota(picked.begin(), picked.end(), first);
-  Dataset dataset;
-  dataset.source = table_.source;
-  dataset.schema = schema_;
-  dataset.input_names = schema_.FeatureNames();
-  dataset.inputs = ReadInputs(picked);
-  if (has_targets()) {
-    dataset.target_names = schema_.targets;
-    dataset.targets = ReadTargets(picked);
-  } else {
-    dataset.targets.resize(count, 0);
-  }
-  dataset.notes = notes_;
-  return dataset;
+  DatasetParts parts;
+  parts.source = table_.source;
+  parts.schema = schema_;
+  parts.inputs = ReadInputs(picked);
+  parts.targets = has_targets() ? ReadTargets(picked) : Matrix(count, 0);
+  parts.notes = notes_;
+  return Dataset(std::move(parts));
 }
 
-Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std) {
+Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std,
+                    std::vector<Note> notes) {
   const InputRows reader(table, schema, std);
   if (!reader.has_targets()) {
     ThrowError(table.source, ": has not all of the target columns ", QuotedList(schema.targets));
@@ -282,34 +341,31 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
                QuotedList(schema.targets), "; fill in the known targets");
   }
 
-  Dataset dataset;
-  dataset.source = table.source;
-  dataset.schema = schema;
-  dataset.input_names = schema.FeatureNames();
-  dataset.target_names = schema.targets;
-  dataset.inputs = reader.ReadInputs(picked);
-  dataset.targets = reader.ReadTargets(picked);
-  if (!schema.weights.empty()) dataset.weights = weights(picked);
-  dataset.dropped_rows = table.values.rows() - kept;
-  dataset.table_rows = picked;
+  DatasetParts parts;
+  parts.source = table.source;
+  parts.schema = schema;
+  parts.inputs = reader.ReadInputs(picked);
+  parts.targets = reader.ReadTargets(picked);
+  if (!schema.weights.empty()) parts.weights = weights(picked);
+  parts.dropped_rows = table.values.rows() - kept;
+  parts.notes = std::move(notes);
+  parts.table_rows = picked;
   const auto note = [&](const char* kind, Index count, const char* what) {
     if (count == 0) return;
-    dataset.notes.push_back({kind, count,
-                             table.source + ": skipped " + std::to_string(count) +
-                                 (count == 1 ? " row " : " rows ") + what});
+    parts.notes.push_back({kind, count,
+                           table.source + ": skipped " + std::to_string(count) +
+                               (count == 1 ? " row " : " rows ") + what});
   };
   note("rows_without_target", without_target, "without a target");
   note("rows_of_weight_zero", weightless, "of weight 0");
-  if (!schema.has_classes()) NoteConstantTargets(&dataset);
-  return dataset;
+  if (!schema.has_classes()) NoteConstantTargets(&parts);
+  return Dataset(std::move(parts));
 }
 
 Dataset MakeDataset(const Table& table, const Roles& roles, const InputStd& std) {
   std::vector<Note> notes;
   const Schema schema = MakeSchema(table, roles, &notes);
-  Dataset dataset = MakeDataset(table, schema, std);
-  dataset.notes.insert(dataset.notes.begin(), notes.begin(), notes.end());
-  return dataset;
+  return MakeDataset(table, schema, std, std::move(notes));
 }
 
 Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets) {
@@ -319,19 +375,17 @@ Dataset MakeDataset(const Table& table, const std::vector<std::string>& targets)
 Dataset Subset(const Dataset& dataset, std::span<const Index> rows) {
   for (const Index row : rows) FATHOM_CHECK(row >= 0 && row < dataset.rows());
   const std::vector<Index> picked(rows.begin(), rows.end());
-  Dataset subset;
-  subset.source = dataset.source;
-  subset.schema = dataset.schema;
-  subset.input_names = dataset.input_names;
-  subset.target_names = dataset.target_names;
-  subset.inputs.mean = dataset.inputs.mean(picked, Eigen::all);
-  subset.inputs.var = dataset.inputs.var(picked, Eigen::all);
-  subset.targets = dataset.targets(picked, Eigen::all);
-  if (dataset.weights.size() > 0) subset.weights = dataset.weights(picked);
-  if (!dataset.table_rows.empty()) {
-    for (const Index row : picked) subset.table_rows.push_back(dataset.table_rows[row]);
+  DatasetParts parts;
+  parts.source = dataset.source();
+  parts.schema = dataset.schema();
+  parts.inputs.mean = dataset.inputs().mean(picked, Eigen::all);
+  parts.inputs.var = dataset.inputs().var(picked, Eigen::all);
+  parts.targets = dataset.targets()(picked, Eigen::all);
+  if (dataset.weights().size() > 0) parts.weights = dataset.weights()(picked);
+  if (!dataset.table_rows().empty()) {
+    for (const Index row : picked) parts.table_rows.push_back(dataset.table_rows()[row]);
   }
-  return subset;
+  return Dataset(std::move(parts));
 }
 
 }  // namespace fathom

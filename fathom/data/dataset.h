@@ -2,6 +2,7 @@
 #ifndef FATHOM_DATA_DATASET_H_
 #define FATHOM_DATA_DATASET_H_
 
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,22 +14,45 @@
 
 namespace fathom {
 
-struct Dataset {
-  std::string source;                     // the file's name, for messages
-  Schema schema = {};                     // empty where the rows come from no table
-  std::vector<std::string> input_names;   // [D], what the columns of `inputs` mean
-  std::vector<std::string> target_names;  // [T]
-  // [N, D] in the units of the file. A cell has variance 0 unless a standard deviation was given. A
-  // missing cell has mean and variance NaN: what stands in for it depends on the training data, and
-  // StandardizeInputs decides it.
+// What a dataset is made of.
+struct DatasetParts {
+  std::string source = "data";  // the file's name, for messages
+  Schema schema;                // for rows that come from no table: see NumericSchema
+  // [N, schema.width()] in the units of the file. A cell has variance 0 unless a standard deviation
+  // was given. A missing cell has mean and variance NaN: what stands in for it depends on the
+  // training data, and StandardizeInputs decides it.
   Moments inputs;
-  Matrix targets;                // [N, T]; T may be 0. Of classes, their places in schema.classes
-  Vector weights = {};           // [N], how many rows each counts as; empty: one
-  Index dropped_rows = 0;        // rows of the table left out, for whatever reason
-  std::vector<Note> notes = {};  // what the user should know
+  // [N, targets of the schema], or [N, 0] where they are not known. Classes are their places in
+  // schema.classes. NaN where a target is missing.
+  Matrix targets;
+  Vector weights = {};                 // [N], how many rows each counts as; empty: one
+  Index dropped_rows = 0;              // rows of the table left out, for whatever reason
+  std::vector<Note> notes = {};        // what the user should know
   std::vector<Index> table_rows = {};  // [N] for training: the row of the table that each row was
+};
 
-  Index rows() const { return inputs.rows(); }
+// A dataset is consistent and does not change. Copies are cheap: they share their numbers.
+class Dataset {
+ public:
+  // Throws Error, naming the source and the numbers, unless the parts fit together: equal numbers
+  // of rows, as many columns as the schema has names, no name twice, no infinite cell, variances
+  // and weights that can be, and classes that the schema has. Implicit, so that parts can stand
+  // wherever a dataset is wanted.
+  Dataset(DatasetParts parts);  // NOLINT(google-explicit-constructor)
+
+  Index rows() const { return parts_->inputs.rows(); }
+  const std::string& source() const { return parts_->source; }
+  const Schema& schema() const { return parts_->schema; }
+  const Moments& inputs() const { return parts_->inputs; }
+  const Matrix& targets() const { return parts_->targets; }
+  const Vector& weights() const { return parts_->weights; }
+  Index dropped_rows() const { return parts_->dropped_rows; }
+  const std::vector<Note>& notes() const { return parts_->notes; }
+  const std::vector<Index>& table_rows() const { return parts_->table_rows; }
+  const DatasetParts& parts() const { return *parts_; }
+
+ private:
+  std::shared_ptr<const DatasetParts> parts_;
 };
 
 // Standard deviations of input cells, in the units of the file.
@@ -41,8 +65,9 @@ struct InputStd {
 
 // For training: the rows of `table` as the schema wants them. Rows without a target and rows of
 // weight 0 are left out with a note. Throws Error if no row is left, and for a weight that is
-// negative or missing.
-Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std = {});
+// negative or missing. `notes` are put before those that this adds.
+Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std = {},
+                    std::vector<Note> notes = {});
 // The same with the schema that MakeSchema finds.
 Dataset MakeDataset(const Table& table, const Roles& roles, const InputStd& std = {});
 // `targets` (by name or number) are predicted from all other columns.
@@ -66,7 +91,8 @@ class InputRows {
   Dataset Read() const { return Read(0, rows()); }
 
  private:
-  friend Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std);
+  friend Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std,
+                             std::vector<Note> notes);
   struct Source {
     Index place;  // of the column in the table
     std::vector<Index>

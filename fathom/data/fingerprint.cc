@@ -47,15 +47,15 @@ class Hash {
 
 std::string Fingerprint(const Dataset& dataset) {
   // All members are named, so that a new one does not compile until it is decided on.
-  const auto& [source, schema, input_names, target_names, inputs, targets, weights, dropped_rows,
-               notes, table_rows] = dataset;
+  const auto& [source, schema, inputs, targets, weights, dropped_rows, notes, table_rows] =
+      dataset.parts();
   static_cast<void>(source);
   static_cast<void>(dropped_rows);
   static_cast<void>(notes);
   static_cast<void>(table_rows);  // where the rows were does not change what is learnt
   Hash hash;
-  hash.Add(input_names);
-  hash.Add(target_names);
+  hash.Add(schema.FeatureNames());
+  hash.Add(schema.targets);
   hash.Add(inputs.mean);
   hash.Add(inputs.var);
   hash.Add(targets);

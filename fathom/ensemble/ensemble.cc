@@ -19,6 +19,14 @@ bool Interrupted(const Member& network) {
   return network.summary.reason == StopReason::kInterrupted;
 }
 
+// The rows that the kinds are trained on, and those that judge them.
+Split SplitOf(Index rows, std::uint64_t seed) {
+  constexpr double kHeldOut = 0.1;
+  constexpr double kMostHeldOut = 2000;
+  RandomStream stream(seed, 5);
+  return RandomSplit(rows, std::min(kHeldOut, kMostHeldOut / static_cast<double>(rows)), &stream);
+}
+
 // First every kind on the rows of the split, then those with a share on all rows.
 class EnsembleTraining {
  public:
@@ -31,16 +39,10 @@ class EnsembleTraining {
         kinds_(StackRecipes(recipe, dataset)),
         time_budget_(recipe.optimizer.time_budget * 2 * static_cast<double>(kinds_.size())),
         control_(control),
-        context_(context) {
-    RandomStream stream(recipe.seed, 5);
-    constexpr double kHeldOut = 0.1;
-    constexpr double kMostHeldOut = 2000;
-    const Split split = RandomSplit(
-        dataset.rows(), std::min(kHeldOut, kMostHeldOut / static_cast<double>(dataset.rows())),
-        &stream);
-    part_ = Subset(dataset, split.train);
-    held_out_ = Subset(dataset, split.held_out);
-  }
+        context_(context),
+        split_(SplitOf(dataset.rows(), recipe.seed)),
+        part_(Subset(dataset, split_.train)),
+        held_out_(Subset(dataset, split_.held_out)) {}
 
   Model Run(std::optional<Checkpoint> unfinished) {
     if (unfinished) {
@@ -163,12 +165,12 @@ class EnsembleTraining {
     for (const Member& network : done_) steps += network.summary.steps;
     if (control_.callback) {
       const auto stages = static_cast<double>(Stages());
-      control->callback = [=, this](Progress progress, const MinimizeState& state) {
+      control->callback = [=, this](Progress progress) {
         progress.step += steps;
         progress.steps += steps;
         progress.seconds += seconds;
         progress.fraction = (static_cast<double>(stage) + progress.fraction) / stages;
-        return control_.callback(progress, state);
+        return control_.callback(progress);
       };
     }
     if (control_.on_epoch) {
@@ -233,8 +235,9 @@ class EnsembleTraining {
   double time_budget_;  // of all stages
   const FitControl& control_;
   TrainingContext context_;
-  Stopwatch since_checkpoint_;
+  Split split_;
   Dataset part_, held_out_;
+  Stopwatch since_checkpoint_;
   std::vector<Member> done_;
   std::optional<Verdict> verdict_;  // when all kinds are done
 };

@@ -9,7 +9,7 @@
 
 #include "fathom/base/random.h"
 #include "fathom/ensemble/kinds.h"
-#include "fathom/fit/fit.h"
+#include "fathom/fit/resume.h"
 #include "fathom/fitted/predictor.h"
 #include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
@@ -17,12 +17,11 @@
 namespace fathom {
 namespace {
 
-Dataset Wave(Index rows) {
+DatasetParts Wave(Index rows) {
   RandomStream stream(3);
-  Dataset dataset;
+  DatasetParts dataset;
   dataset.source = "wave";
-  dataset.input_names = {"a", "b"};
-  dataset.target_names = {"y"};
+  dataset.schema = NumericSchema({"a", "b"}, {"y"});
   const Matrix x = stream.NormalMatrix(rows, 2);
   dataset.inputs = Moments::Certain(x);
   dataset.targets = (2 * x.col(0)).array().sin().matrix() + 0.1 * stream.NormalMatrix(rows, 1);
@@ -71,7 +70,7 @@ Index CountExperts(const Model& model) {
 }
 
 TEST(StackRecipes, LeaveOutWhatDoesNotFit) {
-  const Dataset wave = Wave(600);
+  const DatasetParts wave = Wave(600);
   Recipe recipe = SmallStack();
   EXPECT_EQ(StackRecipes(recipe, wave).size(), 5U);
   recipe.stack = Stacking::kAuto;
@@ -88,10 +87,10 @@ TEST(MakesStack, ForNumbersInTablesWithRowsToJudgeBy) {
   EXPECT_FALSE(MakesStack(Wave(600), recipe));
   recipe.stack = Stacking::kAuto;
   EXPECT_FALSE(MakesStack(Wave(499), recipe));
-  const Dataset wave = Wave(500);
+  const DatasetParts wave = Wave(500);
   EXPECT_TRUE(MakesStack(wave, recipe));
 
-  Dataset classes = wave;
+  DatasetParts classes = wave;
   classes.targets = (wave.targets.array() > 0).cast<double>();
   classes.schema.classes = {"low", "high"};
   EXPECT_FALSE(MakesStack(classes, recipe));
@@ -109,7 +108,7 @@ TEST(MakesStack, ForNumbersInTablesWithRowsToJudgeBy) {
 
 // Otherwise components could sit on the values that the target takes.
 TEST(StackRecipes, KeepPathsAsWideAsTheRoundingOfTheTarget) {
-  Dataset grades = Wave(600);
+  DatasetParts grades = Wave(600);
   grades.targets = 0.5 * (4 * grades.targets.array()).round();  // steps of 0.5
   const double variance = (grades.targets.array() - grades.targets.mean()).square().sum() / 600;
   for (const Recipe& kind : StackRecipes(SmallStack(), grades)) {
@@ -122,7 +121,7 @@ TEST(StackRecipes, KeepPathsAsWideAsTheRoundingOfTheTarget) {
 }
 
 TEST(Stack, IsAMixtureOfItsNetworksAndComesBackFromItsFile) {
-  const Dataset dataset = Wave(60);
+  const DatasetParts dataset = Wave(60);
   const Model stack = Fit(dataset, SmallStack());
   ASSERT_GT(CountExperts(stack), 1);
   double shares = 0;
@@ -166,7 +165,7 @@ TEST(Stack, LeavesOutKindsThatTheFirstNetworkMakesNeedless) {
 }
 
 TEST(Stack, HasANetworkUnderMoreNoiseForOutliers) {
-  const Dataset dataset = Wave(600);
+  const DatasetParts dataset = Wave(600);
   Recipe recipe = SmallStack();
   recipe.optimizer.steps = 60;
   const Model stack = Fit(dataset, recipe);
@@ -176,7 +175,7 @@ TEST(Stack, HasANetworkUnderMoreNoiseForOutliers) {
     NormalizeWeights(&parts->members);
   });
   // A row that is far off all others.
-  Dataset outlier = Wave(1);
+  DatasetParts outlier = Wave(1);
   outlier.targets(0, 0) = 20;
   const auto log_density = [&](const Model& model) {
     return ModelPredictor(model, 1).Predict(outlier.inputs).LogDensity(0, outlier.targets.row(0));
@@ -186,7 +185,7 @@ TEST(Stack, HasANetworkUnderMoreNoiseForOutliers) {
 }
 
 TEST(Stack, MoreNoiseIsThatOfFiveTimesTheDeviation) {
-  const Dataset dataset = Wave(60);
+  const DatasetParts dataset = Wave(60);
   Recipe recipe = SmallStack();
   recipe.stack = Stacking::kNever;
   const Model narrow = Fit(dataset, recipe);
@@ -222,7 +221,7 @@ TEST(Stack, MoreNoiseIsThatOfFiveTimesTheDeviation) {
 }
 
 TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
-  Dataset classes = Wave(80);
+  DatasetParts classes = Wave(80);
   classes.targets = (classes.targets.array() > 0).cast<double>();
   classes.schema = NumericSchema({"a", "b"}, {"y"});
   classes.schema.classes = {"low", "high"};
@@ -233,8 +232,8 @@ TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
   const Matrix p = ModelPredictor(stack, 1).ClassProbabilities(classes.inputs);
   EXPECT_TRUE(p.rowwise().sum().isOnes(1e-12));
 
-  Dataset two = Wave(80);
-  two.target_names = {"y", "z"};
+  DatasetParts two = Wave(80);
+  two.schema = NumericSchema({"a", "b"}, {"y", "z"});
   two.targets.conservativeResize(Eigen::NoChange, 2);
   two.targets.col(1) = 3 * two.targets.col(0).array() - 1;
   two.weights = Vector::LinSpaced(80, 0.5, 2);
@@ -244,13 +243,11 @@ TEST(Stack, OfClassesAndOfSeveralWeightedTargets) {
 }
 
 TEST(Stack, RefusesNetworksThatAreNotItsOwn) {
-  const Dataset dataset = Wave(60);
+  const DatasetParts dataset = Wave(60);
   const TestFolder folder;
   FitControl control;
   control.checkpoint = folder.Path("checkpoint");
-  control.callback = [](const Progress& progress, const MinimizeState& /*state*/) {
-    return progress.step < 33;
-  };
+  control.callback = [](const Progress& progress) { return progress.step < 33; };
   Fit(dataset, SmallStack(), control);
   const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
   ASSERT_EQ(checkpoint.done.size(), 5U);
@@ -269,10 +266,10 @@ TEST(Stack, RefusesNetworksThatAreNotItsOwn) {
 }
 
 // A fit in which one training, once, comes to a numerical failure after so many steps in all.
-Model FitWithFailure(const Dataset& dataset, Index step) {
+Model FitWithFailure(const DatasetParts& dataset, Index step) {
   bool failed = false;
   FitControl control;
-  control.callback = [&](const Progress& progress, const MinimizeState& /*state*/) {
+  control.callback = [&](const Progress& progress) {
     if (progress.step == step && !std::exchange(failed, true)) throw NumericalError("no way on");
     return true;
   };
@@ -280,7 +277,7 @@ Model FitWithFailure(const Dataset& dataset, Index step) {
 }
 
 TEST(Stack, DoesWithoutAKindThatCannotBeTrained) {
-  const Dataset dataset = Wave(60);
+  const DatasetParts dataset = Wave(60);
   constexpr Index kSteps = 6;  // of each kind
   EXPECT_THROW(FitWithFailure(dataset, 2), NumericalError);
   for (Index kind = 1; kind < 5; ++kind) {
@@ -303,7 +300,7 @@ TEST(Stack, DoesWithoutAKindThatCannotBeTrained) {
 }
 
 TEST(Stack, KeepsANetworkThatCannotGoOnAsItWas) {
-  const Dataset dataset = Wave(60);
+  const DatasetParts dataset = Wave(60);
   const Model stack = FitWithFailure(dataset, 5 * 6 + 1);
   const Model whole = Fit(dataset, SmallStack());
   std::vector<Index> rows;
@@ -351,14 +348,12 @@ TEST(Stack, ReportsCountOnFromNetworkToNetwork) {
 
 // A network that has just begun must not spoil those that are done.
 TEST(Stack, ThatIsCutHasSharesByWhatItsNetworksHaveLearnt) {
-  const Dataset dataset = Wave(600);
+  const DatasetParts dataset = Wave(600);
   Recipe recipe = SmallStack();
   recipe.optimizer.steps = 100;
   recipe.optimizer.warm_up = 10;
   FitControl control;
-  control.callback = [](const Progress& progress, const MinimizeState& /*state*/) {
-    return progress.step < 101;
-  };
+  control.callback = [](const Progress& progress) { return progress.step < 101; };
   const Model cut = Fit(dataset, recipe, control);
   ASSERT_EQ(cut.summary().reason, StopReason::kInterrupted);
   EXPECT_EQ(LeadingNetwork(cut).layers.size(), 2U);
@@ -372,14 +367,12 @@ TEST(Stack, ThatIsCutHasSharesByWhatItsNetworksHaveLearnt) {
 class InterruptedStack : public testing::TestWithParam<Index> {};
 
 TEST_P(InterruptedStack, IsUsableAndResumesToTheSameBits) {
-  const Dataset dataset = Wave(60);
+  const DatasetParts dataset = Wave(60);
   const TestFolder folder;
   FitControl control;
   control.checkpoint = folder.Path("checkpoint");
   control.origin = "a place";
-  control.callback = [](const Progress& progress, const MinimizeState& /*state*/) {
-    return progress.step < GetParam();
-  };
+  control.callback = [](const Progress& progress) { return progress.step < GetParam(); };
   // Some networks of the second one take more steps than planned, which the others must not.
   Recipe precise = SmallStack();
   precise.low_noise_steps = 12;
@@ -398,14 +391,12 @@ TEST_P(InterruptedStack, IsUsableAndResumesToTheSameBits) {
     // And once more, in what may be another network, which knows as well where its table is.
     FitControl again;
     again.checkpoint = folder.Path("second");
-    again.callback = [](const Progress& progress, const MinimizeState& /*state*/) {
-      return progress.step < GetParam() + 7;
-    };
+    again.callback = [](const Progress& progress) { return progress.step < GetParam() + 7; };
     if (Resume(dataset, checkpoint, again).summary().reason == StopReason::kInterrupted) {
       EXPECT_EQ(LoadCheckpoint(again.checkpoint).data.origin, "a place");
       ExpectSamePredictions(uncut, Resume(dataset, LoadCheckpoint(again.checkpoint)));
     }
-    Dataset other = dataset;
+    DatasetParts other = dataset;
     other.targets(5, 0) += 1;
     EXPECT_THROW(Resume(other, LoadCheckpoint(control.checkpoint)), Error);
   }

@@ -39,19 +39,19 @@ HeldOut OnHeldOut(Member member, const Schema& schema, const Dataset& rows) {
   const ModelPredictor predictor(Model(std::move(alone)), threads);
   HeldOut judged{Vector(rows.rows()), Vector()};
   if (!schema.classes.empty()) {
-    const Matrix probability = predictor.ClassProbabilities(rows.inputs);
+    const Matrix probability = predictor.ClassProbabilities(rows.inputs());
     for (Index n = 0; n < rows.rows(); ++n)
       judged.log_density[n] = std::log(probability(n, static_cast<Index>(rows.targets(n, 0))));
     return judged;
   }
-  const Prediction prediction = predictor.Predict(rows.inputs);
+  const Prediction prediction = predictor.Predict(rows.inputs());
   for (Index n = 0; n < rows.rows(); ++n)
-    judged.log_density[n] = prediction.LogDensity(n, rows.targets.row(n));
+    judged.log_density[n] = prediction.LogDensity(n, rows.targets().row(n));
   // Scaled, so that several targets count alike; a row that counts c times has root c times the
   // error.
   Matrix error = StandardizeTargets(target_scaler, prediction.Mean()) -
-                 StandardizeTargets(target_scaler, rows.targets);
-  if (rows.weights.size() > 0) error = rows.weights.cwiseSqrt().asDiagonal() * error;
+                 StandardizeTargets(target_scaler, rows.targets());
+  if (rows.weights().size() > 0) error = rows.weights().cwiseSqrt().asDiagonal() * error;
   judged.error = error.reshaped();
   return judged;
 }
@@ -96,7 +96,7 @@ Verdict Judge(const std::vector<Member>& candidates, const Schema& schema,
   }
   Verdict verdict;
   Index leader = 0;
-  SharesOf(judged, held_out.weights).cwiseProduct(plain).maxCoeff(&leader);
+  SharesOf(judged, held_out.weights()).cwiseProduct(plain).maxCoeff(&leader);
   verdict.leader = static_cast<std::size_t>(leader);
   const bool has_wide = candidates[0].expert->NoiseVariance().size() > 0;
   if (has_wide) {
@@ -104,7 +104,7 @@ Verdict Judge(const std::vector<Member>& candidates, const Schema& schema,
     plain.conservativeResize(plain.size() + 1);
     plain[plain.size() - 1] = 1;
   }
-  Vector shares = SharesOf(judged, held_out.weights);
+  Vector shares = SharesOf(judged, held_out.weights());
   Vector reference = shares.cwiseProduct(plain);
   reference /= reference.sum();
   shares = KeepMean(shares, reference, ErrorsOf(judged));

@@ -64,9 +64,9 @@ std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
     });
     // A mixture of paths could sit on the values of a target that takes few, so no component is
     // narrower than the rounding to them.
-    const bool classes = !dataset.schema.classes.empty();
+    const bool classes = !dataset.schema().classes.empty();
     const double floor =
-        std::max(recipe.noise_floor, classes ? 0 : RoundingVariance(dataset.targets));
+        std::max(recipe.noise_floor, classes ? 0 : RoundingVariance(dataset.targets()));
     if (recipe.stack == Stacking::kAlways) {
       add([&](Recipe* sampled) {
         sampled->architecture.propagation = Propagation::kSamples;

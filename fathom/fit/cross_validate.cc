@@ -100,15 +100,15 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     const auto number = static_cast<std::size_t>(fold);
     const Split& split = splits[number];
     if (progress.stopped()) return;
-    const auto show = [&](const Progress& step, const MinimizeState&) {
+    const auto show = [&](const Progress& step) {
       return progress.Show(number, step.fraction, false);
     };
     Model trained = Fit(Subset(dataset, split.train), inner, {.callback = show});
     if (progress.stopped()) return;
     const ModelPredictor model(std::move(trained), inner.threads);
     const Dataset held_out = Subset(dataset, split.held_out);
-    const TargetPrediction prediction = PredictTargets(model, held_out.inputs);
-    scores[number] = Evaluate(prediction, held_out.targets);
+    const TargetPrediction prediction = PredictTargets(model, held_out.inputs());
+    scores[number] = Evaluate(prediction, held_out.targets());
     predictions[number] = MomentsOf(prediction);
     for (const Index row : split.held_out) result.fold_of_row[static_cast<std::size_t>(row)] = fold;
     progress.Show(number, 1, true);

@@ -12,12 +12,11 @@
 namespace fathom {
 namespace {
 
-Dataset Line(Index rows) {
+DatasetParts Line(Index rows) {
   RandomStream stream(4);
-  Dataset dataset;
+  DatasetParts dataset;
   dataset.source = "line";
-  dataset.input_names = {"x"};
-  dataset.target_names = {"y"};
+  dataset.schema = NumericSchema({"x"}, {"y"});
   const Matrix x = stream.NormalMatrix(rows, 1);
   dataset.inputs = Moments::Certain(x);
   dataset.targets = 2 * x + 0.1 * stream.NormalMatrix(rows, 1);
@@ -40,7 +39,7 @@ std::vector<Split> Folds(Index rows) {
 }
 
 TEST(CrossValidate, EveryRowIsPredictedByAModelThatHasNotSeenIt) {
-  Dataset dataset = Line(30);
+  DatasetParts dataset = Line(30);
   const std::vector<Split> folds = Folds(30);
   const CrossValidation result = CrossValidate(dataset, SmallRecipe(), folds);
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {

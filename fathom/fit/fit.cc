@@ -8,21 +8,19 @@
 #include "fathom/data/fingerprint.h"
 #include "fathom/ensemble/ensemble.h"
 #include "fathom/ensemble/kinds.h"
+#include "fathom/fit/resume.h"
 #include "fathom/train/training.h"
 
 namespace fathom {
 
 namespace {
 
+// A dataset is consistent; to be trained on, it must be complete.
 void CheckDataset(const Dataset& dataset) {
-  if (dataset.rows() == 0) ThrowError(dataset.source, ": no rows to train on");
-  if (dataset.inputs.cols() == 0) ThrowError(dataset.source, ": no input columns");
-  if (dataset.targets.cols() == 0) ThrowError(dataset.source, ": no target column");
-  const bool weighted = dataset.weights.size() > 0;
-  if (weighted && !(dataset.weights.size() == dataset.rows() && dataset.weights.allFinite() &&
-                    dataset.weights.minCoeff() > 0))
-    ThrowError(dataset.source, ": the weights must be one positive number for each row");
-  if (!dataset.targets.allFinite()) ThrowError(dataset.source, ": a target is not a finite number");
+  if (dataset.rows() == 0) ThrowError(dataset.source(), ": no rows to train on");
+  if (dataset.inputs().cols() == 0) ThrowError(dataset.source(), ": no input columns");
+  if (dataset.targets().cols() == 0) ThrowError(dataset.source(), ": no target column");
+  if (!dataset.targets().allFinite()) ThrowError(dataset.source(), ": a target is missing");
 }
 
 // Throws Error, with the first difference that a user can see, unless the training began with
@@ -36,16 +34,17 @@ void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
   // The networks of an ensemble see parts of the table.
   if (network.recipe.stack == Stacking::kNever && dataset.rows() != network.summary.rows) {
     difference << "it has " << dataset.rows() << " rows instead of " << network.summary.rows;
-  } else if (dataset.input_names != inputs) {
-    difference << "its inputs are " << QuotedList(dataset.input_names) << " instead of "
+  } else if (dataset.schema().FeatureNames() != inputs) {
+    difference << "its inputs are " << QuotedList(dataset.schema().FeatureNames()) << " instead of "
                << QuotedList(inputs);
-  } else if (dataset.target_names != targets) {
-    difference << "its targets are " << QuotedList(dataset.target_names) << " instead of "
+  } else if (dataset.schema().targets != targets) {
+    difference << "its targets are " << QuotedList(dataset.schema().targets) << " instead of "
                << QuotedList(targets);
   } else {
     difference << "its cells differ";
   }
-  ThrowError(dataset.source, ": is not the table that the training began with: ", difference.str(),
+  ThrowError(dataset.source(),
+             ": is not the table that the training began with: ", difference.str(),
              "; name that table, or fit a new model");
 }
 
@@ -66,16 +65,27 @@ Model RequireTrained(Model model) {
   return model;
 }
 
+Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
+  NetworkInTraining& network = checkpoint.network;
+  CheckRecipe(network.recipe);
+  for (const Member& done : checkpoint.done) CheckRecipe(done.recipe);
+  ResolveSteps(dataset.rows(), &network.recipe);
+  CheckDataset(dataset);
+  if (network.recipe.stack != Stacking::kNever)
+    return RequireTrained(ResumeEnsemble(dataset, std::move(checkpoint), control));
+  const Schema schema = checkpoint.schema;
+  const TrainingData data = checkpoint.data;
+  Member member = ContinueTraining(dataset, std::move(checkpoint), control);
+  return RequireTrained(ModelOf(std::move(member), schema, data));
+}
+
 }  // namespace
 
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  const TrainingContext context{
-      .schema = dataset.schema.inputs.empty()
-                    ? NumericSchema(dataset.input_names, dataset.target_names)
-                    : dataset.schema,
-      .data = {Fingerprint(dataset), control.origin, control.settings}};
+  const TrainingContext context{.schema = dataset.schema(),
+                                .data = {Fingerprint(dataset), control.origin, control.settings}};
   if (MakesStack(dataset, recipe))
     return RequireTrained(FitEnsemble(dataset, recipe, control, context));
   Recipe single = recipe;
@@ -84,19 +94,23 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   return RequireTrained(ModelOf(std::move(member), context.schema, context.data));
 }
 
+Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitControl& control) {
+  return Resume(dataset, LoadCheckpoint(checkpoint), control);
+}
+
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
-  NetworkInTraining& network = checkpoint.network;
-  CheckRecipe(network.recipe);
-  for (const Member& done : checkpoint.done) CheckRecipe(done.recipe);
-  ResolveSteps(dataset.rows(), &network.recipe);
-  CheckDataset(dataset);
   RequireSameData(dataset, checkpoint);
-  if (network.recipe.stack != Stacking::kNever)
-    return RequireTrained(ResumeEnsemble(dataset, std::move(checkpoint), control));
-  const Schema schema = checkpoint.schema;
-  const TrainingData data = checkpoint.data;
-  Member member = ContinueTraining(dataset, std::move(checkpoint), control);
-  return RequireTrained(ModelOf(std::move(member), schema, data));
+  return GoOn(dataset, std::move(checkpoint), control);
+}
+
+Model Update(const Model& model, const Dataset& dataset, Index steps, const FitControl& control) {
+  if (!(dataset.schema() == model.schema()))
+    ThrowError(dataset.source(), ": its columns are not those of the model, ",
+               QuotedList(model.schema().FeatureNames()), " and ",
+               QuotedList(model.schema().targets), "; make it with the schema of the model");
+  Checkpoint start = StartAgain(model, steps);
+  start.data = {Fingerprint(dataset), control.origin, control.settings};
+  return GoOn(dataset, std::move(start), control);
 }
 
 Checkpoint StartAgain(const Model& model, Index steps) {

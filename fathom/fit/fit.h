@@ -2,24 +2,28 @@
 #ifndef FATHOM_FIT_FIT_H_
 #define FATHOM_FIT_FIT_H_
 
+#include <string>
+
 #include "fathom/data/dataset.h"
-#include "fathom/train/checkpoint.h"
+#include "fathom/fitted/model.h"
+#include "fathom/recipe/recipe.h"
 #include "fathom/train/control.h"
 
 namespace fathom {
 
 // Fits a deep GP, or an ensemble of them, to a dataset. Throws Error for data or options that cannot
 // be used, NumericalError if the training fails: what it returns is always a good model.
-Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control = {});
+Model Fit(const Dataset& dataset, const Recipe& recipe = {}, const FitControl& control = {});
 
-// Goes on where the checkpoint was taken and ends with the bits of a training that was never
-// stopped. Throws Error if the dataset is not the one that the training began with.
-Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control = {});
+// Goes on where the checkpoint file was written and ends with the bits of a training that was never
+// stopped. Throws Error if the dataset is not the one that the training began with, and as Fit does.
+Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitControl& control = {});
 
-// The start of a further training of `steps` steps (0: as for a new one) from a model that
-// is already trained. It has a warm-up and a decay of its own and no time budget, and its batches
-// follow those of the first.
-Checkpoint StartAgain(const Model& model, Index steps);
+// Trains a model further, for `steps` steps (0: as many as a new training takes). The rows may be
+// new ones, with the columns of the model. The training has a warm-up and a decay of its own and no
+// time budget. Throws Error if the model has several members, and as Fit does.
+Model Update(const Model& model, const Dataset& dataset, Index steps = 0,
+             const FitControl& control = {});
 
 }  // namespace fathom
 

@@ -13,32 +13,35 @@
 #include "fathom/fit/fit.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/predictor.h"
+#include "fathom/fitted/relevance.h"
 #include "fathom/inference/aep_energy.h"
 #include "tests/support/changed_model.h"
 
 namespace fathom {
 namespace {
 
-Dataset MakeData(Matrix inputs, Matrix targets) {
-  Dataset data;
+DatasetParts MakeData(Matrix inputs, Matrix targets) {
+  DatasetParts data;
   data.source = "test";
-  for (Index q = 0; q < inputs.cols(); ++q)
-    data.input_names.emplace_back(1, static_cast<char>('a' + q));
+  std::vector<std::string> input_names;
+  std::vector<std::string> target_names;
+  for (Index q = 0; q < inputs.cols(); ++q) input_names.emplace_back(1, static_cast<char>('a' + q));
   for (Index d = 0; d < targets.cols(); ++d)
-    data.target_names.emplace_back(1, static_cast<char>('y' + d));
+    target_names.emplace_back(1, static_cast<char>('y' + d));
+  data.schema = NumericSchema(input_names, target_names);
   data.inputs = Moments::Certain(std::move(inputs));
   data.targets = std::move(targets);
   return data;
 }
 
 // As a file gives it: a missing cell is NaN with variance NaN.
-void Remove(Index n, Index q, Dataset* data) {
+void Remove(Index n, Index q, DatasetParts* data) {
   data->inputs.mean(n, q) = std::numeric_limits<double>::quiet_NaN();
   data->inputs.var(n, q) = std::numeric_limits<double>::quiet_NaN();
 }
 
 // A smooth function of the first column of D, with a little noise.
-Dataset Sine(Index N, Index D, std::uint64_t seed = 1) {
+DatasetParts Sine(Index N, Index D, std::uint64_t seed = 1) {
   RandomStream stream(seed);
   Matrix x = stream.NormalMatrix(N, D);
   Matrix y(N, 1);
@@ -57,8 +60,8 @@ Recipe SmallRecipe(Index steps = 40) {
   return recipe;
 }
 
-ProgressCallback StopAfter(Index steps) {
-  return [steps](const Progress& progress, const MinimizeState&) { return progress.step < steps; };
+std::function<bool(const Progress&)> StopAfter(Index steps) {
+  return [steps](const Progress& progress) { return progress.step < steps; };
 }
 
 Prediction PredictWith(const Model& model, const Moments& x, const PredictOptions& options = {}) {
@@ -66,8 +69,8 @@ Prediction PredictWith(const Model& model, const Moments& x, const PredictOption
 }
 
 TEST(Fit, LearnsASineBetterThanItsMean) {
-  const Dataset train = Sine(60, 1);
-  const Dataset test = Sine(60, 1, 2);
+  const DatasetParts train = Sine(60, 1);
+  const DatasetParts test = Sine(60, 1, 2);
   for (const std::vector<Index>& hidden : {std::vector<Index>{}, {2}}) {
     Recipe recipe = SmallRecipe(60);
     recipe.architecture.hidden = hidden;
@@ -93,9 +96,9 @@ TEST(Fit, LearnsASineBetterThanItsMean) {
 }
 
 TEST(Fit, UnitsOfTheTargetDoNotMatter) {
-  const Dataset data = Sine(50, 2);
+  const DatasetParts data = Sine(50, 2);
   const Model plain = Fit(data, SmallRecipe());
-  Dataset scaled = data;
+  DatasetParts scaled = data;
   scaled.targets = (1e4 * data.targets.array() - 3e5).matrix();
   const Model other = Fit(scaled, SmallRecipe());
   const Prediction before = PredictWith(plain, data.inputs);
@@ -106,9 +109,9 @@ TEST(Fit, UnitsOfTheTargetDoNotMatter) {
 }
 
 TEST(Fit, UnitsOfTheInputsDoNotMatter) {
-  const Dataset data = Sine(50, 2);
+  const DatasetParts data = Sine(50, 2);
   const Model plain = Fit(data, SmallRecipe());
-  Dataset scaled = data;
+  DatasetParts scaled = data;
   scaled.inputs.mean.col(0) = (1e-3 * data.inputs.mean.col(0).array() + 7).matrix();
   scaled.inputs.mean.col(1) = (2e3 * data.inputs.mean.col(1).array() + 50).matrix();
   const Model other = Fit(scaled, SmallRecipe());
@@ -119,10 +122,10 @@ TEST(Fit, UnitsOfTheInputsDoNotMatter) {
 }
 
 TEST(Fit, UnitsOfAnInputsVarianceFollow) {
-  Dataset data = Sine(40, 2);
+  DatasetParts data = Sine(40, 2);
   data.inputs.var.col(1).setConstant(0.2);
   const Model plain = Fit(data, SmallRecipe(20));
-  Dataset scaled = data;
+  DatasetParts scaled = data;
   scaled.inputs.mean.col(1) *= 100;
   scaled.inputs.var.col(1) *= 1e4;
   const Model other = Fit(scaled, SmallRecipe(20));
@@ -131,7 +134,7 @@ TEST(Fit, UnitsOfAnInputsVarianceFollow) {
 }
 
 TEST(Fit, ThreadsAndRepetitionDoNotChangeABit) {
-  const Dataset data = Sine(60, 2);
+  const DatasetParts data = Sine(60, 2);
   Recipe recipe = SmallRecipe(15);
   recipe.optimizer.batch_size = 20;
   const Matrix first = PredictWith(Fit(data, recipe), data.inputs).Mean();
@@ -144,7 +147,7 @@ TEST(Fit, ThreadsAndRepetitionDoNotChangeABit) {
 
 TEST(Fit, AConstantTargetHasASpreadOfItsOwnSizeThatShrinksWithTheRows) {
   for (const Index rows : {3, 30, 300}) {
-    Dataset data = Sine(rows, 2);
+    DatasetParts data = Sine(rows, 2);
     data.targets.setConstant(42);
     const Prediction prediction = PredictWith(Fit(data, SmallRecipe()), data.inputs);
     const double sd = 42 / std::sqrt(static_cast<double>(rows + 1));
@@ -159,7 +162,7 @@ TEST(Fit, AConstantTargetHasASpreadOfItsOwnSizeThatShrinksWithTheRows) {
 }
 
 TEST(Fit, OneRow) {
-  const Dataset data = MakeData(Matrix{{1.0, 2.0}}, Matrix{{5.0}});
+  const DatasetParts data = MakeData(Matrix{{1.0, 2.0}}, Matrix{{5.0}});
   const Model model = Fit(data, SmallRecipe(10));
   const Prediction prediction = PredictWith(model, data.inputs);
   EXPECT_NEAR(prediction.Mean()(0, 0), 5, 0.5);
@@ -167,10 +170,10 @@ TEST(Fit, OneRow) {
 }
 
 TEST(Fit, DuplicateAndConstantColumns) {
-  const Dataset plain = Sine(40, 1);
+  const DatasetParts plain = Sine(40, 1);
   Matrix x(40, 4);
   x << plain.inputs.mean, plain.inputs.mean, Matrix::Constant(40, 1, 3), 2 * plain.inputs.mean;
-  const Dataset data = MakeData(x, plain.targets);
+  const DatasetParts data = MakeData(x, plain.targets);
   Recipe recipe = SmallRecipe(60);
   recipe.optimizer.learning_rate = 0.1;
   const Prediction prediction = PredictWith(Fit(data, recipe), data.inputs);
@@ -179,7 +182,7 @@ TEST(Fit, DuplicateAndConstantColumns) {
 }
 
 TEST(Fit, DuplicateRows) {
-  Dataset data = Sine(30, 2);
+  DatasetParts data = Sine(30, 2);
   data.inputs.mean.bottomRows(20).rowwise() = data.inputs.mean.row(0).eval();
   const Prediction prediction = PredictWith(Fit(data, SmallRecipe(20)), data.inputs);
   EXPECT_TRUE(prediction.Mean().allFinite());
@@ -187,19 +190,19 @@ TEST(Fit, DuplicateRows) {
 }
 
 TEST(Fit, MoreColumnsThanRows) {
-  const Dataset data = Sine(6, 15);
+  const DatasetParts data = Sine(6, 15);
   const Model model = Fit(data, SmallRecipe(15));
   EXPECT_EQ(LeadingNetwork(model).layers[0].gps[0].num_inducing(), 6);
   EXPECT_TRUE(PredictWith(model, data.inputs).Mean().allFinite());
 }
 
 TEST(Fit, MissingCellsAreTakenAndWidenThePrediction) {
-  Dataset data = Sine(60, 2);
+  DatasetParts data = Sine(60, 2);
   for (Index n = 0; n < 60; n += 7) Remove(n, 1, &data);
   Recipe recipe = SmallRecipe(60);
   recipe.optimizer.learning_rate = 0.1;
   const Model model = Fit(data, recipe);
-  Dataset probe = Sine(2, 2);
+  DatasetParts probe = Sine(2, 2);
   probe.inputs.mean.row(0) << 0.2, 0.1;
   probe.inputs.mean.row(1) << 0.2, 0.1;
   Remove(1, 0, &probe);  // the column that matters
@@ -212,7 +215,7 @@ TEST(Fit, MissingCellsAreTakenAndWidenThePrediction) {
 }
 
 TEST(Fit, SeveralTargets) {
-  Dataset data = Sine(50, 2);
+  DatasetParts data = Sine(50, 2);
   Matrix targets(50, 2);
   targets << data.targets, -100 * data.targets;
   data = MakeData(data.inputs.mean, targets);
@@ -226,7 +229,7 @@ TEST(Fit, SeveralTargets) {
 }
 
 TEST(Fit, EveryKindOfModelTrains) {
-  const Dataset data = Sine(40, 3);
+  const DatasetParts data = Sine(40, 3);
   std::vector<Recipe> recipes;
   recipes.push_back(SmallRecipe(10));
   recipes.back().architecture.hidden = {2, 3};
@@ -266,13 +269,13 @@ TEST(Fit, EveryKindOfModelTrains) {
 TEST(Fit, PointsLearnTwoBranches) {
   RandomStream stream(8);
   const auto branches = [&](Index rows) {
-    Dataset data = Sine(rows, 1);
+    DatasetParts data = Sine(rows, 1);
     for (Index n = 0; n < rows; ++n)
       data.targets(n, 0) = (stream.Uniform() < 0.5 ? -1 : 1) + 0.1 * stream.Normal();
     return data;
   };
-  const Dataset train = branches(200);
-  const Dataset test = branches(200);
+  const DatasetParts train = branches(200);
+  const DatasetParts test = branches(200);
   const auto score = [&](Propagation propagation) {
     Recipe recipe = SmallRecipe(300);
     recipe.architecture.propagation = propagation;
@@ -306,7 +309,7 @@ TEST(Fit, LinearKernelFindsALine) {
 }
 
 TEST(Fit, InterruptedTrainingKeepsWhatWasReached) {
-  const Dataset data = Sine(40, 2);
+  const DatasetParts data = Sine(40, 2);
   const Model model = Fit(data, SmallRecipe(50), {.callback = StopAfter(5)});
   EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
   EXPECT_EQ(model.summary().steps, 5);
@@ -314,7 +317,7 @@ TEST(Fit, InterruptedTrainingKeepsWhatWasReached) {
 }
 
 TEST(Fit, NoiseStaysAboveTheFloor) {
-  Dataset data = Sine(40, 1);
+  DatasetParts data = Sine(40, 1);
   data.targets.setConstant(1);
   Recipe recipe = SmallRecipe(60);
   recipe.optimizer.learning_rate = 1;
@@ -325,7 +328,7 @@ TEST(Fit, NoiseStaysAboveTheFloor) {
 }
 
 TEST(Fit, EnergyOfALargeTableIsEstimatedWell) {
-  const Dataset data = Sine(12000, 1);
+  const DatasetParts data = Sine(12000, 1);
   Recipe recipe = SmallRecipe(20);
   recipe.architecture.hidden = {};
   const Model model = Fit(data, recipe);
@@ -341,17 +344,15 @@ TEST(Fit, EnergyOfALargeTableIsEstimatedWell) {
 }
 
 TEST(Describe, NamesColumnsThatNeverVary) {
-  Dataset data = Sine(10, 3);
+  DatasetParts data = Sine(10, 3);
   data.inputs.mean.col(1).setConstant(4);
-  EXPECT_EQ(ConstantColumns(Fit(data, SmallRecipe(1))),
-            std::vector<std::string>{data.input_names[1]});
+  EXPECT_EQ(ConstantColumns(Fit(data, SmallRecipe(1))), std::vector<std::string>{"b"});
   data.targets.setConstant(-1);
-  EXPECT_EQ(ConstantColumns(Fit(data, SmallRecipe(1))),
-            (std::vector<std::string>{data.input_names[1], data.target_names[0]}));
+  EXPECT_EQ(ConstantColumns(Fit(data, SmallRecipe(1))), (std::vector<std::string>{"b", "y"}));
 }
 
 TEST(Fit, RefusesDataAndOptionsThatCannotBeUsed) {
-  const auto complaint = [](const Dataset& data, const Recipe& recipe) -> std::string {
+  const auto complaint = [](const DatasetParts& data, const Recipe& recipe) -> std::string {
     try {
       Fit(data, recipe);
       return "";
@@ -362,11 +363,11 @@ TEST(Fit, RefusesDataAndOptionsThatCannotBeUsed) {
   const auto expect = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' lacks '" << part << "'";
   };
-  const Dataset data = Sine(5, 1);
+  const DatasetParts data = Sine(5, 1);
   expect(complaint(MakeData(Matrix(0, 1), Matrix(0, 1)), SmallRecipe()), "no rows");
   expect(complaint(MakeData(Matrix(3, 0), Matrix::Ones(3, 1)), SmallRecipe()), "no input");
   expect(complaint(MakeData(Matrix::Ones(3, 1), Matrix(3, 0)), SmallRecipe()), "no target");
-  Dataset broken = data;
+  DatasetParts broken = data;
   broken.targets(2, 0) = std::nan("");
   expect(complaint(broken, SmallRecipe()), "target");
   Recipe recipe = SmallRecipe();

@@ -15,10 +15,6 @@ std::string DescribeNetwork(const DeepGp& network);
 // "moments", "100 samples", "16 points": how a stack names the kinds of its networks.
 std::string DescribePropagation(const DeepGp& network);
 
-// Names of the inputs and targets that never varied in the training data, from which nothing can be
-// learnt.
-std::vector<std::string> ConstantColumns(const Model& model);
-
 // [outputs]: what an observation adds to the variance of a function that is known to be zero.
 Vector ObservationVariance(const DeepGp& network);
 
@@ -31,19 +27,6 @@ Vector NoiseStd(const DeepGp& network, const Scaler& target_scaler);
 // prior variance over that of its slope. For se_ard these are the lengthscales; 0 where functions
 // are linear and no distance counts.
 Matrix Lengthscales(const GpLayer& layer);
-
-// How strongly the targets depend on the inputs.
-struct Relevance {
-  // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
-  // file; in a stack, of the network with the largest share.
-  Vector lengthscale;
-  // [targets, inputs]: root of the mean squared slope of the prediction per standard deviation of
-  // the input, over the pseudo-inputs of the first layer, the functions of the target and, by
-  // their shares, the networks of a stack, relative to the largest of its row. Of more than 1000
-  // inputs, where that would take minutes, the slopes that the kernels expect.
-  Matrix share;
-};
-Relevance FindRelevance(const Model& model);
 
 }  // namespace fathom
 

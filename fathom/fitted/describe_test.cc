@@ -1,4 +1,5 @@
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/relevance.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +13,11 @@ namespace fathom {
 namespace {
 
 // y = 3 a + b, of columns in different units, with a third one that means nothing.
-Dataset Plane() {
+DatasetParts Plane() {
   RandomStream stream(5);
-  Dataset dataset;
+  DatasetParts dataset;
   dataset.source = "plane";
-  dataset.input_names = {"a", "b", "c"};
-  dataset.target_names = {"y"};
+  dataset.schema = NumericSchema({"a", "b", "c"}, {"y"});
   const Matrix x = stream.NormalMatrix(300, 3);
   dataset.targets = 3 * x.col(0) + x.col(1) + 0.1 * stream.NormalMatrix(300, 1);
   dataset.inputs = Moments::Certain(x * Eigen::Vector3d(1, 100, 0.01).asDiagonal());
@@ -60,7 +60,7 @@ TEST(StackRelevance, CountsNetworksByTheirShares) {
   recipe.architecture.hidden = {};
   recipe.architecture.inducing = {20};
   recipe.optimizer.steps = 150;
-  Dataset dataset = Plane();
+  DatasetParts dataset = Plane();
   const Matrix x = dataset.inputs.mean;
   const auto fit = [&](Index column) {
     dataset.targets = (x.col(column).array() - x.col(column).mean()) /
@@ -82,8 +82,8 @@ TEST(StackRelevance, CountsNetworksByTheirShares) {
 
 // Means and noises of two targets are four functions.
 TEST(FoundRelevanceOfTargets, CountsAllTheirFunctions) {
-  Dataset dataset = Plane();
-  dataset.target_names = {"y", "z"};
+  DatasetParts dataset = Plane();
+  dataset.schema.targets = {"y", "z"};
   dataset.targets.conservativeResize(Eigen::NoChange, 2);
   dataset.targets.col(1) = dataset.inputs.mean.col(1) / 100;
   Recipe recipe;

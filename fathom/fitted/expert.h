@@ -12,7 +12,8 @@
 #include "fathom/base/threads.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/fitted/arrays.h"
-#include "fathom/inference/predict.h"
+#include "fathom/inference/predict_options.h"
+#include "fathom/kernel/kernel.h"
 #include "fathom/likelihood/likelihood.h"
 
 namespace fathom {

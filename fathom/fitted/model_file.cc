@@ -1,4 +1,5 @@
 #include "fathom/fitted/model_file.h"
+#include "fathom/version.h"
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -17,12 +17,11 @@ namespace {
 using Json = nlohmann::json;
 
 // Two targets of three inputs, one of them with missing cells.
-Dataset SmallDataset() {
+DatasetParts SmallDataset() {
   RandomStream stream(5);
-  Dataset dataset;
+  DatasetParts dataset;
   dataset.source = "small";
-  dataset.input_names = {"a", "b \"quoted\"", "\u00e7"};
-  dataset.target_names = {"y", "z"};
+  dataset.schema = NumericSchema({"a", "b \"quoted\"", "\u00e7"}, {"y", "z"});
   Matrix x = 10 * stream.NormalMatrix(30, 3);
   x(4, 1) = std::numeric_limits<double>::quiet_NaN();
   dataset.inputs = Moments::Certain(x);
@@ -124,7 +123,7 @@ TEST(ModelFile, CategoriesComeBack) {
   const Dataset dataset = MakeDataset(table, {"y"});
   SaveModel(Fit(dataset, SmallRecipe()), folder.Path("m"));
   const Model loaded = LoadModel(folder.Path("m"));
-  EXPECT_EQ(loaded.schema(), dataset.schema);
+  EXPECT_EQ(loaded.schema(), dataset.schema());
 }
 
 TEST(ModelFile, SharedArraysAreWrittenOnce) {

@@ -8,7 +8,7 @@
 
 #include "fathom/data/dataset.h"
 #include "fathom/data/read_table.h"
-#include "fathom/fit/fit.h"
+#include "fathom/fit/resume.h"
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/io/safetensors.h"
@@ -31,11 +31,11 @@ void ExpectPredictions(const Model& model, const std::string& csv) {
   const Dataset dataset = InputRows(rows, model.schema()).Read();
   const ModelPredictor predictor(model, 1);
   if (!model.schema().classes.empty()) {
-    const Matrix p = predictor.ClassProbabilities(dataset.inputs);
+    const Matrix p = predictor.ClassProbabilities(dataset.inputs());
     EXPECT_LT((p - expected.values.middleCols(1, p.cols())).cwiseAbs().maxCoeff(), 1e-12);
     return;
   }
-  const Prediction y = predictor.Predict(dataset.inputs);
+  const Prediction y = predictor.Predict(dataset.inputs());
   EXPECT_LT((y.Mean() - expected.values.col(0)).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_LT((y.Variance().cwiseSqrt() - expected.values.col(1)).cwiseAbs().maxCoeff(), 1e-12);
 }
@@ -68,7 +68,7 @@ TEST(OldFormats, ACheckpointGoesOnToTheSameEnd) {
   // Training magnifies what another processor rounds otherwise.
   const Model model = Resume(dataset, checkpoint);
   const Table expected = ReadTable(Saved("format4_checkpoint.csv"));
-  const Prediction y = ModelPredictor(model, 1).Predict(dataset.inputs);
+  const Prediction y = ModelPredictor(model, 1).Predict(dataset.inputs());
   EXPECT_LT((y.Mean() - expected.values.col(0)).cwiseAbs().maxCoeff(), 1e-3);
 }
 

@@ -102,9 +102,9 @@ TargetPrediction PredictTargets(const ModelPredictor& predictor, const Moments& 
 
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Dataset& rows,
                                 const PredictOptions& options) {
-  TargetPrediction prediction = PredictTargets(predictor, rows.inputs, options);
+  TargetPrediction prediction = PredictTargets(predictor, rows.inputs(), options);
   if (!IsFinite(prediction)) {
-    throw NumericalError(rows.source +
+    throw NumericalError(rows.source() +
                          ": a prediction is not a finite number; compare the inputs with those "
                          "that the model was trained on");
   }
@@ -122,9 +122,10 @@ Table PredictionTable(const TargetPrediction& prediction, const Schema& schema,
 
 Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
                    const PredictOptions& options, const PredictionColumns& columns) {
-  Table table = PredictionTable(PredictTargets(predictor, rows, options), predictor.model().schema(),
-                                options.latent ? Matrix() : rows.targets, columns);
-  table.source = rows.source;
+  Table table =
+      PredictionTable(PredictTargets(predictor, rows, options), predictor.model().schema(),
+                      options.latent ? Matrix() : rows.targets(), columns);
+  table.source = rows.source();
   return table;
 }
 

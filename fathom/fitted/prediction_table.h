@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "fathom/data/dataset.h"
 #include "fathom/data/table.h"
 #include "fathom/distribution/target_prediction.h"
-#include "fathom/data/dataset.h"
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/predictor.h"
 

@@ -8,7 +8,7 @@
 #include "fathom/base/threads.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/fitted/model.h"
-#include "fathom/inference/predict.h"
+#include "fathom/inference/predict_options.h"
 
 namespace fathom {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fathom/base/random.h"
-#include "fathom/fit/fit.h"
+#include "fathom/fit/resume.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/io/safetensors.h"
 #include "tests/support/changed_model.h"
@@ -18,12 +18,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-Dataset Product(Index rows = 50) {
+DatasetParts Product(Index rows = 50) {
   RandomStream stream(1);
-  Dataset data;
+  DatasetParts data;
   data.source = "product.csv";
-  data.input_names = {"a", "b"};
-  data.target_names = {"y"};
+  data.schema = NumericSchema({"a", "b"}, {"y"});
   data.inputs = Moments::Certain(stream.NormalMatrix(rows, 2));
   data.targets = data.inputs.mean.rowwise().prod();
   return data;
@@ -42,9 +41,7 @@ Recipe SmallRecipe() {
 
 FitControl StopAfter(Index step, const std::string& checkpoint = "") {
   FitControl control;
-  control.callback = [step](const Progress& progress, const MinimizeState&) {
-    return progress.step < step;
-  };
+  control.callback = [step](const Progress& progress) { return progress.step < step; };
   control.checkpoint = checkpoint;
   control.checkpoint_interval = HUGE_VAL;
   return control;
@@ -115,19 +112,19 @@ TEST(Resume, RefusesAnotherTable) {
   const TestFolder folder;
   const std::string path = folder.Path("m.checkpoint");
   Fit(Product(), SmallRecipe(), StopAfter(3, path));
-  const auto error = [&](const Dataset& data) {
+  const auto error = [&](const DatasetParts& data) {
     return ErrorOf([&] { Resume(data, LoadCheckpoint(path)); });
   };
   EXPECT_NE(error(Product(51)).find("51 rows instead of 50"), std::string::npos);
-  Dataset data = Product();
+  DatasetParts data = Product();
   data.inputs.mean(7, 1) += 1e-12;
   EXPECT_NE(error(data).find("product.csv: is not the table"), std::string::npos);
   EXPECT_NE(error(data).find("cells differ"), std::string::npos);
   data = Product();
-  data.input_names = {"b", "a"};
+  data.schema = NumericSchema({"b", "a"}, {"y"});
   EXPECT_NE(error(data).find("'b', 'a' instead of 'a', 'b'"), std::string::npos);
   data = Product();
-  data.target_names = {"z"};
+  data.schema = NumericSchema({"a", "b"}, {"z"});
   EXPECT_NE(error(data).find("'z' instead of 'y'"), std::string::npos);
 }
 
@@ -151,7 +148,7 @@ TEST(Fit, ATimeBudgetIsUsedUnlessStepsAreGiven) {
   recipe.optimizer.time_budget = 1000;
   FitControl control;
   Index planned = 0;
-  control.callback = [&](const Progress& progress, const MinimizeState&) {
+  control.callback = [&](const Progress& progress) {
     planned = progress.steps;
     return false;
   };
@@ -168,7 +165,7 @@ TEST(StartAgain, ImprovesAFinishedModel) {
   const Model first = Fit(Product(), SmallRecipe());
   std::vector<double> rates;
   FitControl control;
-  control.callback = [&](const Progress& progress, const MinimizeState&) {
+  control.callback = [&](const Progress& progress) {
     EXPECT_EQ(progress.step, 61 + static_cast<Index>(rates.size()));
     EXPECT_EQ(progress.steps, 260);
     rates.push_back(progress.rate);

@@ -25,8 +25,8 @@ struct EpochMetrics {
 
 // What accompanies a training. Nothing here changes its result.
 struct FitControl {
-  // After each step; returning false ends the training with what has been reached.
-  ProgressCallback callback = nullptr;
+  // Is called after each step; returning false ends the training with what has been reached.
+  std::function<bool(const Progress&)> callback = nullptr;
   std::function<void(const EpochMetrics&)> on_epoch = nullptr;
   // File from which Resume can go on; written every so many seconds and when the callback ends the
   // training. Whoever keeps the model removes it. Empty: none.

@@ -6,7 +6,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
 #include "fathom/evaluate/metrics.h"
-#include "fathom/fit/fit.h"
+#include "fathom/fit/resume.h"
 #include "fathom/fitted/predictor.h"
 #include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
@@ -14,14 +14,13 @@
 namespace fathom {
 namespace {
 
-Dataset Waves(Index rows) {
+DatasetParts Waves(Index rows) {
   RandomStream stream(1);
   const Matrix x = 3 * stream.NormalMatrix(rows, 1);
   const Matrix y = x.array().sin() + 0.1 * stream.NormalMatrix(rows, 1).array();
-  Dataset dataset;
+  DatasetParts dataset;
   dataset.source = "waves";
-  dataset.input_names = {"x"};
-  dataset.target_names = {"y"};
+  dataset.schema = NumericSchema({"x"}, {"y"});
   dataset.inputs = Moments::Certain(x);
   dataset.targets = y;
   return dataset;
@@ -34,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Moments, FitBy, testing::Values(Inference::kSep, Infere
                          });
 
 TEST_P(FitBy, LearnsAndSavesAnOrdinaryModel) {
-  const Dataset dataset = Waves(80);
+  const DatasetParts dataset = Waves(80);
   for (const std::vector<Index>& hidden : {std::vector<Index>{}, {2}}) {
     Recipe recipe;
     recipe.inference = GetParam();
@@ -63,9 +62,7 @@ TEST_P(FitBy, StopsWhenAsked) {
   recipe.architecture.hidden = {1};
   recipe.architecture.inducing = {6};
   FitControl control;
-  control.callback = [](const Progress& progress, const MinimizeState&) {
-    return progress.step < 3;
-  };
+  control.callback = [](const Progress& progress) { return progress.step < 3; };
   const Model model = Fit(Waves(40), recipe, control);
   EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
   EXPECT_EQ(model.summary().steps, 3);
@@ -82,15 +79,13 @@ Recipe SmallRecipe(Inference inference) {
 }
 
 TEST_P(FitBy, ResumesToTheSameBits) {
-  const Dataset dataset = Waves(40);
+  const DatasetParts dataset = Waves(40);
   const Recipe recipe = SmallRecipe(GetParam());
   const Model whole = Fit(dataset, recipe);
   const TestFolder folder;
   FitControl control;
   control.checkpoint = folder.Path("checkpoint");
-  control.callback = [](const Progress& progress, const MinimizeState&) {
-    return progress.step < 5;
-  };
+  control.callback = [](const Progress& progress) { return progress.step < 5; };
   EXPECT_EQ(Fit(dataset, recipe, control).summary().steps, 5);
   const Model resumed = Resume(dataset, LoadCheckpoint(control.checkpoint));
   EXPECT_EQ(resumed.summary().steps, 8);
@@ -102,7 +97,7 @@ TEST_P(FitBy, ResumesToTheSameBits) {
 }
 
 TEST_P(FitBy, ACheckpointWithoutItsFactorsIsRefused) {
-  const Dataset dataset = Waves(40);
+  const DatasetParts dataset = Waves(40);
   const TestFolder folder;
   FitControl control;
   control.checkpoint = folder.Path("checkpoint");
@@ -115,7 +110,7 @@ TEST_P(FitBy, ACheckpointWithoutItsFactorsIsRefused) {
 }
 
 TEST_P(FitBy, GoesOnFromAFinishedModelAndTellsOfEveryPass) {
-  const Dataset dataset = Waves(40);
+  const DatasetParts dataset = Waves(40);
   const Model model = Fit(dataset, SmallRecipe(GetParam()));
   EXPECT_GT(model.summary().largest_jitter, 0);
   std::vector<Index> steps;

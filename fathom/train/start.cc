@@ -45,7 +45,7 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   std::string& likelihood_name = start.recipe.architecture.likelihood;
   likelihood_name = ChooseLikelihood(likelihood_name, dataset);
   const auto likelihood = MakeLikelihood(likelihood_name);
-  start.input_scaler = FitScaler(dataset.inputs.mean, dataset.weights);
+  start.input_scaler = FitScaler(dataset.inputs().mean, dataset.weights());
   start.target_scaler = FitTargetScaler(*likelihood, dataset);
   if (!VariesAtAll(start.target_scaler)) {
     // Nothing holds the noise up but its floor. N equal rows make a difference of the target's own
@@ -56,7 +56,7 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   rows->y = Observations(*likelihood, start.target_scaler, dataset);
   // What a linear fit explains of a target is known of numbers only.
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
-  rows->x = WhitenedInputs(dataset.inputs, judge ? rows->y : Matrix(rows->y.rows(), 0),
+  rows->x = WhitenedInputs(dataset.inputs(), judge ? rows->y : Matrix(rows->y.rows(), 0),
                            recipe.whitening, &start.input_scaler);
   start.network = Initialize(start.recipe.architecture, start.recipe.start, rows->x.mean,
                              NumOutputs(*likelihood, dataset));
@@ -65,7 +65,7 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
 }
 
 ScaledRows ScaleRows(const NetworkInTraining& network, const Dataset& dataset) {
-  return {StandardizeInputs(network.input_scaler, dataset.inputs),
+  return {StandardizeInputs(network.input_scaler, dataset.inputs()),
           Observations(*network.network.likelihood, network.target_scaler, dataset)};
 }
 

@@ -78,7 +78,7 @@ class NetworkTraining {
     const bool lengthen = LearnsMore();
     if (lengthen) PlanLonger();
     if (control_.on_epoch && progress.step % steps_per_epoch_ == 0) ReportEpoch(progress);
-    const bool go_on = !control_.callback || control_.callback(progress, run_.state);
+    const bool go_on = !control_.callback || control_.callback(progress);
     const bool due = since_checkpoint_->Seconds() >= control_.checkpoint_interval;
     if (!control_.checkpoint.empty() && (due || !go_on)) WriteCheckpoint();
     goes_on_ = lengthen && go_on;
@@ -191,7 +191,7 @@ Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
                  .network = StartNetwork(dataset, recipe, &rows)};
   run.state = MinimizeState(Pack(run.network.network, PackingOf(run.network.recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
-  NetworkTraining training(rows, dataset.weights, std::move(run), control,
+  NetworkTraining training(rows, dataset.weights(), std::move(run), control,
                            context.since_checkpoint);
   return ToMember(training.Run());
 }
@@ -201,7 +201,8 @@ Member ContinueTraining(const Dataset& dataset, Checkpoint checkpoint, const Fit
   const Stopwatch watch;
   const ScaledRows rows = ScaleRows(checkpoint.network, dataset);
   checkpoint.state.seconds += control.seconds_before + watch.Seconds();
-  NetworkTraining training(rows, dataset.weights, std::move(checkpoint), control, since_checkpoint);
+  NetworkTraining training(rows, dataset.weights(), std::move(checkpoint), control,
+                           since_checkpoint);
   return ToMember(training.Run());
 }
 

@@ -1,6 +1,5 @@
 // Fits, predicts from several threads at once and exports, with the installed headers alone.
 #include <fathom/fathom.h>
-#include <fathom/fitted/export.h>
 
 #include <cmath>
 #include <iostream>
@@ -10,12 +9,10 @@
 int main() {
   fathom::Matrix x(50, 1);
   for (int n = 0; n < 50; ++n) x(n, 0) = n / 10.0;
-  fathom::Dataset data;
-  data.source = "sine";
-  data.input_names = {"x"};
-  data.target_names = {"y"};
-  data.inputs = fathom::Moments::Certain(x);
-  data.targets = x.array().sin();
+  const fathom::Dataset data({.source = "sine",
+                              .schema = fathom::NumericSchema({"x"}, {"y"}),
+                              .inputs = fathom::Moments::Certain(x),
+                              .targets = x.array().sin()});
   fathom::Recipe recipe;
   recipe.optimizer.steps = 300;
   recipe.architecture.inducing = {10};
@@ -23,8 +20,9 @@ int main() {
   std::vector<double> error(2);
   std::vector<std::thread> threads;
   for (double& worst : error) {
-    threads.emplace_back(
-        [&] { worst = (model.Predict(data.inputs).Mean() - data.targets).cwiseAbs().maxCoeff(); });
+    threads.emplace_back([&] {
+      worst = (model.Predict(data.inputs()).Mean() - data.targets()).cwiseAbs().maxCoeff();
+    });
   }
   for (std::thread& thread : threads) thread.join();
   const bool header = fathom::ExportCHeader(model.model(), "sine").size() > 1000;

@@ -1,0 +1,23 @@
+// What a prediction may be asked for.
+#ifndef FATHOM_INFERENCE_PREDICT_OPTIONS_H_
+#define FATHOM_INFERENCE_PREDICT_OPTIONS_H_
+
+#include <cstdint>
+
+#include "fathom/base/types.h"
+
+namespace fathom {
+
+struct PredictOptions {
+  bool latent = false;  // predict f, without the noise of an observation
+  // Paths per row, each a Gaussian of the mixture that is returned. 0: as the model was trained, by
+  // moment matching or by 100 paths. A model with points always takes those.
+  Index samples = 0;
+  std::uint64_t seed = 1;  // of the samples
+  Index first_row = 0;     // number of the first row, for the samples' streams: chunks of a table
+                           // continue each other
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_INFERENCE_PREDICT_OPTIONS_H_

@@ -1,0 +1,9 @@
+// For those who add a likelihood of their own: give GenericLikelihood a log density, or derive from
+// Likelihood; then register it.
+#ifndef FATHOM_LIKELIHOOD_H_
+#define FATHOM_LIKELIHOOD_H_
+
+#include "fathom/likelihood/generic.h"
+#include "fathom/likelihood/likelihood.h"
+
+#endif  // FATHOM_LIKELIHOOD_H_
