@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "cli/bench_report.h"
-#include "cli/bench_units.h"
 #include "cli/common.h"
+#include "cli/methods.h"
 #include "cli/progress.h"
-#include "cli/study.h"
-#include "cli/workers.h"
-#include "study/run_unit.h"
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "study/made_data.h"
+#include "study/run_study.h"
 #include "study/table_json.h"
 
 namespace fathom::cli {
@@ -37,100 +37,93 @@ struct BenchOptions {
   int threads = 0;
 };
 
-// What runs in the process of a unit.
-UnitOutcome Outcome(const BenchOptions& options, const Study& study, const Unit& unit) {
-  try {
-    const SplitData data = LoadStudyData(study, options.data, unit.dataset);
-    return RunUnit(data, data.splits[static_cast<std::size_t>(unit.split)], *unit.method->method);
-  } catch (const std::bad_alloc&) {
-    return {.failure = "there is not enough memory"};
-  } catch (const std::exception& error) {
-    return {.failure = error.what()};
+Study ReadStudy(const BenchOptions& options) {
+  Study study = LoadStudy(options.study, MethodKinds());
+  Narrow(
+      SplitLists(options.datasets), SplitLists(options.methods),
+      options.splits.empty() ? std::vector<Index>() : ParseSplitNumbers("--splits", options.splits),
+      &study);
+  for (const std::string& dataset : study.datasets) {
+    if (options.data.empty() && !CanMakeData(dataset))
+      ThrowError("--data is required: dataset ", Quoted(dataset), " is read from a folder in it");
+  }
+  return study;
+}
+
+// Results of methods with other settings are kept, removed, or a reason to refuse.
+void TreatChanged(const BenchOptions& options, const std::vector<Unit>& units,
+                  ResultsFile* results) {
+  if (options.if_changed == "keep") return;
+  const ChangedSettings changed(units);
+  if (options.if_changed == "redo") {
+    results->RemoveIf([&](const UnitRecord& record) { return changed.IsChanged(record); });
+    return;
+  }
+  for (const UnitRecord& record : results->records()) {
+    if (!changed.IsChanged(record)) continue;
+    ThrowError(results->path(), ": holds results of method ", Quoted(record.method),
+               " with another setting of ", Quoted(changed.Setting(record)),
+               "; give --if-changed keep or redo, or another --out");
   }
 }
 
-void RunUnits(const BenchOptions& options, const Study& study, const std::vector<Unit>& units,
-              ResultsFile* results) {
+void Run(const BenchOptions& options, const Study& study, const std::vector<Unit>& units,
+         ResultsFile* results) {
   BenchReport report(units, options.json);
-  WorkersOptions workers;
-  workers.processes = options.threads > 0
-                          ? options.threads
-                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  workers.cpu_budget = study.budget;
-  WorkersCalls calls;
-  calls.run = [&](std::size_t job) {
-    results->Abandon();
-    return WriteOutcome(Outcome(options, study, units[job]));
-  };
-  calls.on_start = [&](std::size_t job) { report.Start(units[job]); };
-  calls.on_end = [&](std::size_t job, const JobEnd& end) {
-    const UnitRecord record = MakeRecord(study.name, units[job], end);
-    results->Append(record);
-    report.End(units[job], record);
-  };
+  RunStudyCalls calls;
+  calls.on_start = [&](const Unit& unit) { report.Start(unit); };
+  calls.on_end = [&](const Unit& unit, const UnitRecord& record) { report.End(unit, record); };
   calls.wants_to_stop = [&] {
     const bool stops = Interrupts::Caught() != 0;
     report.Tick(stops);
     return stops;
   };
-  RunInProcesses(units.size(), workers, calls);
+  RunUnits(study, units, {.data = options.data, .processes = options.threads}, calls, results);
+}
+
+std::string EndReport(const BenchOptions& options, const Study& study, std::size_t units,
+                      const std::vector<UnitRecord>& records) {
+  const Json failures = FailuresJson(records);
+  const std::size_t finished = records.size() - failures.size();
+  const std::string path = ResultsPath(options.out);
+  if (options.json) {
+    const Json report = {{"study", study.name},
+                         {"results", path},
+                         {"units", units},
+                         {"done", finished},
+                         {"left", units - records.size()},
+                         {"failures", failures}};
+    return report.dump(2) + "\n";
+  }
+  return study.name + ": " + std::to_string(finished) + " of " + std::to_string(units) +
+         " units are done, " + std::to_string(failures.size()) + " failed; results in " + path +
+         "\n";
 }
 
 int RunBench(const BenchOptions& options) {
-  Study study = LoadStudy(options.study);
-  Narrow(
-      SplitLists(options.datasets), SplitLists(options.methods),
-      options.splits.empty() ? std::vector<Index>() : ParseSplitNumbers("--splits", options.splits),
-      &study);
+  const Study study = ReadStudy(options);
   const std::vector<Unit> units = ListUnits(study, options.data);
   ResultsFile results(options.out);
-  CheckSettings(units,
-                options.if_changed == "keep"   ? IfChanged::kKeep
-                : options.if_changed == "redo" ? IfChanged::kRedo
-                                               : IfChanged::kRefuse,
-                &results);
+  TreatChanged(options, units, &results);
   std::set<UnitKey> wanted;
-  for (const Unit& unit : units) wanted.insert(unit.Key());
+  for (const Unit& unit : units) wanted.insert(unit.key());
   if (options.retry_failed) {
     results.RemoveIf(
         [&](const UnitRecord& record) { return record.failed() && wanted.contains(record.key()); });
   }
-  std::set<UnitKey> done;
-  for (const UnitRecord& record : results.records()) done.insert(record.key());
-  std::vector<Unit> left;
-  std::copy_if(units.begin(), units.end(), std::back_inserter(left),
-               [&](const Unit& unit) { return !done.contains(unit.Key()); });
-
   const Interrupts interrupts;
-  RunUnits(options, study, left, &results);
-  std::size_t finished = 0;
-  Json failures = Json::array();
-  for (const UnitRecord& record : results.records()) {
-    if (!wanted.contains(record.key())) continue;
-    if (record.failed()) {
-      failures.push_back(FailureJson(record));
-    } else {
-      ++finished;
-    }
-  }
-  if (options.json) {
-    const Json report = {{"study", study.name},
-                         {"results", results.path()},
-                         {"units", units.size()},
-                         {"done", finished},
-                         {"left", units.size() - finished - failures.size()},
-                         {"failures", failures}};
-    WriteOut(report.dump(2) + "\n");
-  } else {
-    WriteOut(study.name + ": " + std::to_string(finished) + " of " + std::to_string(units.size()) +
-             " units are done, " + std::to_string(failures.size()) + " failed; results in " +
-             results.path() + "\n");
-  }
+  Run(options, study, UnitsLeft(units, results.records()), &results);
+
+  std::vector<UnitRecord> records = results.records();
+  std::erase_if(records, [&](const UnitRecord& record) { return !wanted.contains(record.key()); });
+  WriteOut(EndReport(options, study, units.size(), records));
   if (Interrupts::Caught() != 0) {
     Complain("interrupted; the same command goes on from here");
     return 128 + Interrupts::Caught();
   }
-  return failures.empty() ? kGood : kNumerical;
+  const bool failed = std::any_of(records.begin(), records.end(),
+                                  [](const UnitRecord& record) { return record.failed(); });
+  return failed ? kNumerical : kGood;
 }
 
 }  // namespace

@@ -1,44 +1,13 @@
 #include "cli/bench_report.h"
 
-#include <sys/utsname.h>
-
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
-#include <thread>
 
 #include "cli/common.h"
-#include "cli/embedded.h"
 #include "fathom/evaluate/score_kinds.h"
 
 namespace fathom::cli {
 
 namespace {
-
-std::string Machine() {
-  std::string model = "unknown";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (!line.starts_with("model name")) continue;
-    model = line.substr(std::min(line.find(':') + 2, line.size()));
-    break;
-  }
-  utsname name{};
-  ::uname(&name);
-  return model + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores, " +
-         name.machine;
-}
-
-std::string Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char buffer[40];
-  std::strftime(buffer, sizeof(buffer), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return buffer;
-}
 
 std::string HumanLine(const UnitRecord& record) {
   char buffer[300];
@@ -59,28 +28,6 @@ std::string HumanLine(const UnitRecord& record) {
 }
 
 }  // namespace
-
-UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& end) {
-  const auto to_ms = [](double seconds) { return std::round(1000 * seconds) / 1000; };
-  UnitRecord record{.study = study,
-                    .dataset = unit.dataset,
-                    .split = unit.split,
-                    .method = unit.method->name,
-                    .settings = unit.method->method->Settings(),
-                    .cpu_seconds = to_ms(end.cpu_seconds),
-                    .wall_seconds = to_ms(end.wall_seconds),
-                    .peak_memory = end.peak_memory,
-                    .commit = std::string(BuildCommit()),
-                    .machine = Machine(),
-                    .date = Now()};
-  if (end.death.empty()) {
-    record.outcome =
-        ReadOutcome(end.output).value_or(UnitOutcome{.failure = "its process broke off"});
-  } else {
-    record.outcome.failure = end.death;
-  }
-  return record;
-}
 
 BenchReport::BenchReport(const std::vector<Unit>& units, bool quiet)
     : left_(units.size()), quiet_(quiet) {

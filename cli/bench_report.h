@@ -1,19 +1,15 @@
-// What is recorded and shown of the units of a study.
+// Shows how far a study is.
 #ifndef FATHOM_CLI_BENCH_REPORT_H_
 #define FATHOM_CLI_BENCH_REPORT_H_
 
 #include <string>
 #include <vector>
 
-#include "cli/bench_units.h"
 #include "cli/progress.h"
-#include "cli/workers.h"
 #include "fathom/base/stopwatch.h"
+#include "study/units.h"
 
 namespace fathom::cli {
-
-// What is recorded of a unit whose process has ended.
-UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& end);
 
 // A line on standard output per unit (none if `quiet`) or, on a terminal, one that changes.
 class BenchReport {

@@ -14,6 +14,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/io/write_all.h"
 
 namespace fathom::cli {
 
@@ -28,16 +29,6 @@ bool ParseNumber(std::string_view text, Number* number) {
 
 }  // namespace
 
-bool WriteAll(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 void WriteOut(std::string_view text) {
   if (WriteAll(STDOUT_FILENO, text)) return;
   if (errno == EPIPE) throw ClosedPipe();
@@ -49,18 +40,6 @@ void Complain(const std::string& message) {
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   WriteAll(STDERR_FILENO, line + "\n");
-}
-
-std::vector<std::string> SplitLists(const std::vector<std::string>& texts) {
-  std::vector<std::string> items;
-  for (const std::string& text : texts) {
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      items.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  return items;
 }
 
 std::vector<Index> ParseCounts(const char* option, const std::string& text) {
@@ -85,18 +64,6 @@ std::vector<double> ParseProbabilities(const char* option, const std::string& te
   return probabilities;
 }
 
-double ParseDuration(const char* option, const std::string& text) {
-  std::string_view number = text;
-  double unit = 1;
-  if (number.ends_with('h')) unit = 3600;
-  if (number.ends_with('m')) unit = 60;
-  if (number.ends_with('s') || unit != 1) number.remove_suffix(1);
-  double value = 0;
-  if (!ParseNumber(number, &value) || !(value > 0) || !std::isfinite(value))
-    ThrowError(option, ": ", Quoted(text), " is not a time; write 90s, 5m or 1h");
-  return value * unit;
-}
-
 std::string JoinCounts(const std::vector<Index>& counts) {
   std::string text;
   for (const Index count : counts) text += (text.empty() ? "" : ",") + std::to_string(count);
@@ -119,12 +86,6 @@ CLI::Validator OneOf(const std::vector<std::string>& words) {
             return Quoted(text) + " is none of " + QuotedList(words);
           },
           ""};
-}
-
-std::string Short(double value) {
-  char buffer[40];
-  std::snprintf(buffer, sizeof(buffer), "%.6g", value);
-  return buffer;
 }
 
 void CheckOutput(const std::string& path, const std::vector<std::string>& inputs) {

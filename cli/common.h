@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fathom/base/option_text.h"
 #include "fathom/data/table.h"
 #include "fathom/fitted/model.h"
 
@@ -46,26 +47,17 @@ struct ClosedPipe : std::exception {};
 // Writes all of `text` to standard output at once. Throws ClosedPipe, or Error if it cannot be
 // written.
 void WriteOut(std::string_view text);
-// All of `text`, over interruptions; false, with errno, if that fails.
-bool WriteAll(int descriptor, std::string_view text);
 // "fathom: <message>" on standard error, on one line whatever the message holds.
 void Complain(const std::string& message);
 
-// "a,b" as {"a", "b"}; every text of `texts` is such a list.
-std::vector<std::string> SplitLists(const std::vector<std::string>& texts);
 // Values of an option; Error names the option and the value.
 std::vector<Index> ParseCounts(const char* option, const std::string& text);
 std::vector<double> ParseProbabilities(const char* option, const std::string& text);
-// "90", "90s", "5m" or "1h", in seconds.
-double ParseDuration(const char* option, const std::string& text);
 std::string JoinCounts(const std::vector<Index>& counts);
 
 // Checks of option values; unlike CLI11's own they leave no trace in the help.
 CLI::Validator InRange(Index low, Index high);
 CLI::Validator OneOf(const std::vector<std::string>& words);
-
-// A number as people read it: six digits, no trailing zeros.
-std::string Short(double value);
 
 // Throws Error unless a file can be made (or replaced) at `path`, and if that would overwrite one
 // of `inputs`. Leaves everything as it was.

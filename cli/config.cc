@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "cli/toml.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/io/file_bytes.h"
+#include "fathom/io/toml.h"
 
 namespace fathom::cli {
 

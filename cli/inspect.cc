@@ -10,12 +10,12 @@
 #include "cli/common.h"
 #include "cli/inspect_table.h"
 #include "cli/report.h"
-#include "cli/toml.h"
 #include "fathom/base/error.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/relevance.h"
 #include "fathom/io/json_value.h"
+#include "fathom/io/toml.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom::cli {

@@ -1,7 +1,6 @@
 #include "cli/methods.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "cli/config.h"
 #include "cli/recipe_options.h"
@@ -12,8 +11,6 @@
 namespace fathom::cli {
 
 namespace {
-
-using Maker = std::unique_ptr<Method> (*)(const std::vector<MethodOption>& options);
 
 // The options are those of 'fathom fit' that shape a model.
 std::unique_ptr<Method> MakeDeepGp(const std::vector<MethodOption>& options) {
@@ -39,22 +36,9 @@ std::unique_ptr<Method> MakeDeepGp(const std::vector<MethodOption>& options) {
   return DeepGpMethod(FinishRecipe(app, &recipe));
 }
 
-// A new method adds its line here.
-constexpr std::pair<const char*, Maker> kMakers[] = {
-    {kDefaultMethod, MakeDeepGp},
-};
-
 }  // namespace
 
-std::unique_ptr<Method> MakeMethod(const std::string& kind,
-                                   const std::vector<MethodOption>& options) {
-  std::vector<std::string> kinds;
-  for (const auto& [name, make] : kMakers) {
-    if (name == kind) return make(options);
-    kinds.emplace_back(name);
-  }
-  ThrowError("there is no method ", Quoted(kind), DidYouMean(kind, kinds), " the methods are ",
-             QuotedList(kinds));
-}
+// A new method adds its line here.
+std::vector<MethodKind> MethodKinds() { return {{"deep_gp", MakeDeepGp}}; }
 
 }  // namespace fathom::cli

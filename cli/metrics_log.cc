@@ -14,6 +14,7 @@
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/file_bytes.h"
 #include "fathom/io/json_value.h"
+#include "fathom/io/write_all.h"
 
 namespace fathom::cli {
 

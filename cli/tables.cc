@@ -1,19 +1,14 @@
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/common.h"
-#include "cli/published.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/io/atomic_file.h"
-#include "study/rank_diagram.h"
-#include "study/results_file.h"
-#include "study/score_figure.h"
-#include "study/table_json.h"
-#include "study/table_text.h"
+#include "study/published.h"
+#include "study/study_report.h"
 
 namespace fathom::cli {
 
@@ -41,23 +36,6 @@ struct TablesOptions {
   bool only_ours = false, json = false;
 };
 
-std::vector<UnitRecord> ReadAll(const std::vector<std::string>& folders) {
-  std::vector<UnitRecord> records;
-  std::set<UnitKey> keys;
-  for (const std::string& folder : folders) {
-    const std::vector<UnitRecord> here = ReadResults(folder);
-    if (here.empty())
-      ThrowError(folder, ": holds no results; run 'fathom bench STUDY --out ", folder, "' first");
-    for (const UnitRecord& record : here) {
-      if (!keys.insert(record.key()).second)
-        ThrowError(folder, ": has results of method ", Quoted(record.method),
-                   " that another folder has too; name only one of them");
-      records.push_back(record);
-    }
-  }
-  return records;
-}
-
 void KeepMethods(const std::vector<std::string>& wanted, std::vector<UnitRecord>* records) {
   if (wanted.empty()) return;
   std::set<std::string> unique;
@@ -73,85 +51,34 @@ void KeepMethods(const std::vector<std::string>& wanted, std::vector<UnitRecord>
   });
 }
 
-// Writes files into a folder, which it makes if need be, and remembers which.
-class Files {
- public:
-  explicit Files(fs::path folder) : folder_(std::move(folder)) {
-    std::error_code problem;
-    fs::create_directories(folder_, problem);
-    if (problem) ThrowError(folder_.string(), ": cannot make the folder: ", problem.message());
+// Makes the folder if need be; returns the paths of the files.
+std::vector<std::string> WriteFiles(const fs::path& folder,
+                                    const std::vector<StudyReport::File>& files) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) ThrowError(folder.string(), ": cannot make the folder: ", problem.message());
+  std::vector<std::string> written;
+  for (const auto& [name, content] : files) {
+    written.push_back((folder / name).string());
+    const std::string_view whole = content;
+    WriteFileAtomically(written.back(), {&whole, 1});
   }
-
-  void Write(const std::string& name, const std::string& text) {
-    written_.push_back((folder_ / name).string());
-    const std::string_view whole = text;
-    WriteFileAtomically(written_.back(), {&whole, 1});
-  }
-  const std::vector<std::string>& written() const { return written_; }
-
- private:
-  fs::path folder_;
-  std::vector<std::string> written_;
-};
-
-// A line for each method whose results were not all made with one recipe.
-std::string MixedSettings(const std::vector<UnitRecord>& records) {
-  std::map<std::string, nlohmann::json> first;
-  std::map<std::string, std::string> mixed;
-  for (const UnitRecord& record : records) {
-    const nlohmann::json settings = SettingsOf(record);
-    const auto [known, is_new] = first.emplace(record.method, settings);
-    if (!is_new && settings != known->second)
-      mixed.emplace(record.method, FirstDifference(known->second, settings));
-  }
-  std::string text;
-  for (const auto& [method, setting] : mixed)
-    text += "- " + method + ": not all of its results have the same " + Quoted(setting) + "\n";
-  return text;
-}
-
-bool HasScore(const std::vector<UnitRecord>& records, const ScoreKind& kind) {
-  return std::any_of(records.begin(), records.end(),
-                     [&](const UnitRecord& record) { return record.Has(kind); });
+  return written;
 }
 
 int RunTables(const TablesOptions& options) {
-  std::vector<UnitRecord> results = ReadAll(options.folders);
-  KeepMethods(SplitLists(options.methods), &results);
-  Files files(options.out.empty() ? options.folders.front() : options.out);
-  const std::vector<PublishedMethod> published =
-      options.only_ours ? std::vector<PublishedMethod>() : LoadPublished();
-  std::string text;
-  Json scores = Json::array();
-  for (const ScoreKind* kind : TabledScores()) {
-    const std::string key = kind->study_key;
-    if (!HasScore(results, *kind)) continue;
-    const ScoreTable table = MakeScoreTable(results, published, *kind);
-    text += "## " + std::string(kind->heading) + "\n\n" + MarkdownTable(table) + "\n";
-    scores.push_back(ScoreTableJson(table));
-    files.Write(key + ".csv", CsvTable(table));
-    files.Write(key + ".svg", ScoreFigure(table));
-    if (const std::optional<TableRanks> ranks = RankTable(table))
-      files.Write(key + "_ranks.svg", RankDiagram(table, *ranks));
-  }
-  const std::vector<UnitSummary> units = SummarizeUnits(results);
-  text += "## Coverage, worst splits and cost\n\n" + MarkdownMethods(units) +
-          "\nMeans over splits; CPU and memory of one unit on one core.\n\n" +
-          MarkdownDetails(units);
-  files.Write("details.csv", CsvDetails(units));
-  const std::string failures = MarkdownFailures(results);
-  if (!failures.empty()) text += "\n## Failures\n\n" + failures;
-  const std::string mixed = MixedSettings(results);
-  if (!mixed.empty()) text += "\n## Mixed settings\n\n" + mixed;
-  files.Write("tables.md", text);
+  std::vector<UnitRecord> records = ReadAllResults(options.folders);
+  KeepMethods(SplitLists(options.methods), &records);
+  const StudyReport report = MakeStudyReport(
+      records, options.only_ours ? std::vector<PublishedMethod>() : LoadPublished());
+  const std::vector<std::string> files =
+      WriteFiles(options.out.empty() ? options.folders.front() : options.out, report.files);
   if (options.json) {
-    const Json report = {{"files", files.written()},
-                         {"scores", scores},
-                         {"details", DetailsJson(units)},
-                         {"failures", FailuresJson(results)}};
-    WriteOut(report.dump(2) + "\n");
+    Json json = {{"files", files}};
+    json.update(report.json);
+    WriteOut(json.dump(2) + "\n");
   } else {
-    WriteOut(text);
+    WriteOut(report.markdown);
   }
   return kGood;
 }

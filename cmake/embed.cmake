@@ -1,4 +1,4 @@
-# What the program is told about its own source: the studies of experiments/ and the commit.
+# What the library of studies is told about its own source: the studies of experiments/ and the commit.
 set(FATHOM_GENERATED ${CMAKE_BINARY_DIR}/generated)
 
 file(GLOB FATHOM_EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/experiments
@@ -17,4 +17,4 @@ add_custom_target(fathom_commit BYPRODUCTS ${FATHOM_GENERATED}/fathom_commit.h V
                           -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake)
 
 # Given to the one file that needs it, so that a compiler cache serves the others in any folder.
-set_source_files_properties(cli/embedded.cc PROPERTIES INCLUDE_DIRECTORIES ${FATHOM_GENERATED})
+set_source_files_properties(study/embedded.cc PROPERTIES INCLUDE_DIRECTORIES ${FATHOM_GENERATED})

@@ -23,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string PathIn(const std::string& folder) {
-  return (fs::path(folder) / "results.jsonl").string();
-}
-
 // Reads the records and returns how many bytes they take; what follows has no end of line and does
 // not count.
 std::size_t ReadRecords(const std::string& path, std::vector<UnitRecord>* records) {
@@ -54,13 +50,17 @@ std::size_t ReadRecords(const std::string& path, std::vector<UnitRecord>* record
 
 }  // namespace
 
+std::string ResultsPath(const std::string& folder) {
+  return (fs::path(folder) / "results.jsonl").string();
+}
+
 std::vector<UnitRecord> ReadResults(const std::string& folder) {
   std::vector<UnitRecord> records;
-  if (fs::exists(PathIn(folder))) ReadRecords(PathIn(folder), &records);
+  if (fs::exists(ResultsPath(folder))) ReadRecords(ResultsPath(folder), &records);
   return records;
 }
 
-ResultsFile::ResultsFile(const std::string& folder) : folder_(folder), path_(PathIn(folder)) {
+ResultsFile::ResultsFile(const std::string& folder) : folder_(folder), path_(ResultsPath(folder)) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) ThrowError(folder, ": cannot make the folder: ", problem.message());

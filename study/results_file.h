@@ -12,6 +12,9 @@
 
 namespace fathom {
 
+// folder/results.jsonl
+std::string ResultsPath(const std::string& folder);
+
 // The records of folder/results.jsonl; none if there is no such file. Throws Error naming the line
 // if one is not a record or stands there twice.
 std::vector<UnitRecord> ReadResults(const std::string& folder);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/io/write_all.h"
 
 namespace fathom {
 namespace {
@@ -65,12 +66,7 @@ void AtomicFile::Abandon() {
 }
 
 void AtomicFile::Write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ThrowCannotWrite(errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!WriteAll(descriptor_, bytes)) ThrowCannotWrite(errno);
 }
 
 void AtomicFile::Commit() {

@@ -1,4 +1,4 @@
-#include "cli/workers.h"
+#include "study/workers.h"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -9,14 +9,16 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "cli/common.h"
 #include "fathom/base/error.h"
+#include "fathom/base/option_text.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/io/write_all.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -34,7 +36,7 @@ struct Running {
                            const WorkersCalls& calls) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kInternal);  // it died before it could be watched
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it died before it could be watched
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   if (options.cpu_budget > 0) {
@@ -42,7 +44,7 @@ struct Running {
     const rlimit limit{seconds, seconds + 1};
     ::setrlimit(RLIMIT_CPU, &limit);
   }
-  ::_exit(WriteAll(pipe, calls.run(job)) ? kGood : kInternal);
+  ::_exit(WriteAll(pipe, calls.run(job)) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 Running StartJob(std::size_t job, const WorkersOptions& options, const WorkersCalls& calls) {
@@ -52,7 +54,7 @@ Running StartJob(std::size_t job, const WorkersOptions& options, const WorkersCa
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0)
-    ThrowError("the system refuses a process: ", std::strerror(errno), "; ask for fewer --threads");
+    ThrowError("the system refuses a process: ", std::strerror(errno), "; run fewer at a time");
   if (process == 0) {
     ::close(ends[0]);
     RunChild(job, parent, ends[1], options, calls);
@@ -62,7 +64,7 @@ Running StartJob(std::size_t job, const WorkersOptions& options, const WorkersCa
 }
 
 std::string Death(int status, const WorkersOptions& options) {
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kGood) return "";
+  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) return "";
   if (WIFEXITED(status)) return "its process gave up";
   const int signal = WTERMSIG(status);
   if (signal == SIGXCPU) return "out of its budget of " + Short(options.cpu_budget) + " s of CPU";
@@ -127,4 +129,4 @@ void RunInProcesses(std::size_t count, const WorkersOptions& options, const Work
   }
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom

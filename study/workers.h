@@ -1,14 +1,14 @@
 // Jobs in processes of their own, several at a time: what a job does to its memory, or its death,
 // touches no other, and the system says exactly what it cost.
-#ifndef FATHOM_CLI_WORKERS_H_
-#define FATHOM_CLI_WORKERS_H_
+#ifndef FATHOM_STUDY_WORKERS_H_
+#define FATHOM_STUDY_WORKERS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 
-namespace fathom::cli {
+namespace fathom {
 
 struct JobEnd {
   std::string output;  // what the job returned; empty if it did not come to that
@@ -37,6 +37,6 @@ struct WorkersCalls {
 // Error if the system refuses a process.
 void RunInProcesses(std::size_t count, const WorkersOptions& options, const WorkersCalls& calls);
 
-}  // namespace fathom::cli
+}  // namespace fathom
 
-#endif  // FATHOM_CLI_WORKERS_H_
+#endif  // FATHOM_STUDY_WORKERS_H_

@@ -1,4 +1,4 @@
-#include "cli/toml.h"
+#include "fathom/io/toml.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -178,4 +178,4 @@ std::string TomlLine(const std::string& key, const std::vector<std::string>& val
   return key + " = " + (values.size() == 1 ? list : "[" + list + "]") + "\n";
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom

@@ -1,13 +1,13 @@
 // The part of TOML that configuration files need: comments, [sections] of one level, and keys whose
 // values are texts, numbers, true, false, or lists of these.
-#ifndef FATHOM_CLI_TOML_H_
-#define FATHOM_CLI_TOML_H_
+#ifndef FATHOM_IO_TOML_H_
+#define FATHOM_IO_TOML_H_
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace fathom::cli {
+namespace fathom {
 
 struct TomlEntry {
   std::string section;  // empty before the first one
@@ -29,6 +29,6 @@ std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view tex
 // 'key = value' lines. A value that is a number or a truth value stands bare, others in quotes.
 std::string TomlLine(const std::string& key, const std::vector<std::string>& values);
 
-}  // namespace fathom::cli
+}  // namespace fathom
 
-#endif  // FATHOM_CLI_TOML_H_
+#endif  // FATHOM_IO_TOML_H_

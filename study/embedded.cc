@@ -1,8 +1,8 @@
-#include "cli/embedded.h"
+#include "study/embedded.h"
 
 #include "fathom_commit.h"  // made by cmake/embed.cmake, as is embedded_files.inc
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -16,4 +16,4 @@ std::span<const EmbeddedFile> EmbeddedFiles() { return kFiles; }
 
 std::string_view BuildCommit() { return FATHOM_COMMIT; }
 
-}  // namespace fathom::cli
+}  // namespace fathom

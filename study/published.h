@@ -1,7 +1,6 @@
-// What others have published, from the files of experiments/published that the program brings
-// along.
-#ifndef FATHOM_CLI_PUBLISHED_H_
-#define FATHOM_CLI_PUBLISHED_H_
+// What others have published, from the files of experiments/published, which the library holds.
+#ifndef FATHOM_STUDY_PUBLISHED_H_
+#define FATHOM_STUDY_PUBLISHED_H_
 
 #include <string>
 #include <string_view>
@@ -9,7 +8,7 @@
 
 #include "study/score_table.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 std::vector<PublishedMethod> LoadPublished();
 
@@ -22,6 +21,6 @@ std::vector<PublishedMethod> LoadPublished();
 // Throws Error with the line.
 std::vector<PublishedMethod> ParsePublished(const std::string& source, std::string_view text);
 
-}  // namespace fathom::cli
+}  // namespace fathom
 
-#endif  // FATHOM_CLI_PUBLISHED_H_
+#endif  // FATHOM_STUDY_PUBLISHED_H_

@@ -1,14 +1,14 @@
-#include "cli/published.h"
+#include "study/published.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/embedded.h"
-#include "cli/toml.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/io/toml.h"
+#include "study/embedded.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::vector<PublishedMethod> LoadPublished() {
   return methods;
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom

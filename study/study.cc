@@ -1,19 +1,18 @@
-#include "cli/study.h"
+#include "study/study.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 
-#include "cli/common.h"
-#include "cli/embedded.h"
-#include "cli/methods.h"
-#include "cli/toml.h"
 #include "fathom/base/error.h"
+#include "fathom/base/option_text.h"
 #include "fathom/base/text.h"
 #include "fathom/io/file_bytes.h"
+#include "fathom/io/toml.h"
+#include "study/embedded.h"
 #include "study/made_data.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -33,8 +32,9 @@ std::string Joined(const std::vector<std::string>& values) {
 // Reads the description in two parts: what holds for the study, and a section for each method.
 class StudyReader {
  public:
-  StudyReader(std::string source, std::string name, std::string_view text)
-      : source_(std::move(source)) {
+  StudyReader(std::string source, std::string name, std::string_view text,
+              const std::vector<MethodKind>& kinds)
+      : source_(std::move(source)), kinds_(kinds) {
     study_.name = std::move(name);
     std::vector<TomlSection> sections;
     const std::vector<TomlEntry> entries = ParseToml(source_, text, &sections);
@@ -61,7 +61,7 @@ class StudyReader {
   struct Draft {
     int line;
     StudyMethod method;
-    std::string kind = kDefaultMethod;
+    std::string kind = {};
     std::vector<MethodOption> options = {};
   };
 
@@ -143,7 +143,7 @@ class StudyReader {
     if (method.splits.empty()) method.splits = splits_;
     method.method = InLine(draft.line, [&]() -> std::shared_ptr<const Method> {
       try {
-        return MakeMethod(draft.kind, draft.options);
+        return MakeMethod(kinds_, draft.kind, draft.options);
       } catch (const Error& error) {
         ThrowError("method ", Quoted(method.name), ": ", error.what());
       }
@@ -152,6 +152,7 @@ class StudyReader {
   }
 
   std::string source_;
+  const std::vector<MethodKind>& kinds_;
   Study study_;
   std::vector<Index> splits_;
   std::vector<Draft> drafts_;
@@ -177,25 +178,25 @@ void Keep(const std::vector<std::string>& wanted, const char* what, const Name& 
 
 }  // namespace
 
-Study LoadStudy(const std::string& study) {
+Study LoadStudy(const std::string& study, const std::vector<MethodKind>& kinds) {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     if (!IsStudy(file)) continue;
     names.push_back(NameOf(file.path));
     if (names.back() == study)
-      return StudyReader("experiments/" + std::string(file.path), study, file.text).Read();
+      return StudyReader("experiments/" + std::string(file.path), study, file.text, kinds).Read();
   }
   if (!std::filesystem::exists(study)) {
     ThrowError("there is no study ", Quoted(study), DidYouMean(study, names), " the studies are ",
                QuotedList(names), ", or name a file");
   }
   const FileBytes file(study);
-  return StudyReader(study, NameOf(study), file.bytes()).Read();
+  return StudyReader(study, NameOf(study), file.bytes(), kinds).Read();
 }
 
 SplitData LoadStudyData(const Study& study, const std::string& folder, const std::string& dataset) {
   if (folder.empty() && !CanMakeData(dataset))
-    ThrowError("--data is required: dataset ", Quoted(dataset), " is read from a folder in it");
+    ThrowError("dataset ", Quoted(dataset), " is read from a folder, but none is named");
   try {
     return LoadSplitData(folder, dataset, study.data);
   } catch (const Error& error) {
@@ -204,7 +205,7 @@ SplitData LoadStudyData(const Study& study, const std::string& folder, const std
   }
 }
 
-std::vector<Index> ParseSplitNumbers(const std::string& option, const std::string& text) {
+std::vector<Index> ParseSplitNumbers(const std::string& name, const std::string& text) {
   std::vector<Index> splits;
   for (const std::string& part : SplitLists({text})) {
     const std::size_t dash = part.find('-');
@@ -219,7 +220,7 @@ std::vector<Index> ParseSplitNumbers(const std::string& option, const std::strin
     const bool is_good = parse(view.substr(0, dash), &first) &&
                          parse(dash == std::string::npos ? view : view.substr(dash + 1), &last);
     if (!is_good || last < first || last > 9999)
-      ThrowError(option, ": ", Quoted(part), " names no splits; write 0-4 or 0,3");
+      ThrowError(name, ": ", Quoted(part), " names no splits; write 0-4 or 0,3");
     for (Index split = first; split <= last; ++split) splits.push_back(split);
   }
   std::sort(splits.begin(), splits.end());
@@ -246,4 +247,4 @@ void Narrow(const std::vector<std::string>& datasets, const std::vector<std::str
   });
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom

@@ -1,13 +1,12 @@
-#include "cli/bench_units.h"
+#include "study/units.h"
 
 #include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <iterator>
+#include <set>
 
 #include "fathom/base/error.h"
-#include "fathom/base/text.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) {
   std::vector<Unit> units;
@@ -39,22 +38,27 @@ std::vector<Unit> ListUnits(const Study& study, const std::string& data_folder) 
   return units;
 }
 
-void CheckSettings(const std::vector<Unit>& units, IfChanged if_changed, ResultsFile* results) {
-  if (if_changed == IfChanged::kKeep) return;
-  std::map<UnitKey, nlohmann::json> settings;
-  for (const Unit& unit : units) settings[unit.Key()] = unit.method->method->Settings();
-  const auto changed = [&](const UnitRecord& record) {
-    const auto found = settings.find(record.key());
-    return found != settings.end() && SettingsOf(record) != found->second;
-  };
-  if (if_changed == IfChanged::kRedo) return results->RemoveIf(changed);
-  for (const UnitRecord& record : results->records()) {
-    if (!changed(record)) continue;
-    ThrowError(results->path(), ": holds results of method ", Quoted(record.method),
-               " with another setting of ",
-               Quoted(FirstDifference(SettingsOf(record), settings[record.key()])),
-               "; give --if-changed keep or redo, or another --out");
-  }
+std::vector<Unit> UnitsLeft(const std::vector<Unit>& units,
+                            const std::vector<UnitRecord>& records) {
+  std::set<UnitKey> done;
+  for (const UnitRecord& record : records) done.insert(record.key());
+  std::vector<Unit> left;
+  std::copy_if(units.begin(), units.end(), std::back_inserter(left),
+               [&](const Unit& unit) { return !done.contains(unit.key()); });
+  return left;
 }
 
-}  // namespace fathom::cli
+ChangedSettings::ChangedSettings(const std::vector<Unit>& units) {
+  for (const Unit& unit : units) settings_[unit.key()] = unit.method->method->Settings();
+}
+
+bool ChangedSettings::IsChanged(const UnitRecord& record) const {
+  const auto found = settings_.find(record.key());
+  return found != settings_.end() && SettingsOf(record) != found->second;
+}
+
+std::string ChangedSettings::Setting(const UnitRecord& record) const {
+  return IsChanged(record) ? FirstDifference(SettingsOf(record), settings_.at(record.key())) : "";
+}
+
+}  // namespace fathom
