@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -13,7 +14,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kFitExample =
     "Examples:\n"
     "  fathom fit train.csv --target price -o price.fathom\n"
     "  fathom fit train.csv --target price -o gp.fathom --hidden 0           a plain sparse GP\n"
@@ -49,9 +50,8 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     control.origin = DescribeData(app, options->data.table);
     control.settings = Settings(app);
     // What --quality stands for, so that the settings say the same when its meaning changes.
-    control.settings["stack"] = {options->recipe.stack};
-    control.settings["hidden"] = {options->recipe.hidden};
-    control.settings["inducing"] = {options->recipe.inducing};
+    for (const char* option : {"stack", "hidden", "inducing"})
+      control.settings[option] = {options->recipe.words[option]};
     // What an earlier training has left stays until this one, which takes its place, has begun.
     control.callback = [show = control.callback, old = control.checkpoint,
                         begun = false](const Progress& progress) mutable {
@@ -67,7 +67,7 @@ int RunFit(const CLI::App& app, FitOptions* options) {
 
 Command AddFit(CLI::App* program) {
   CLI::App* app = program->add_subcommand("fit", "Train a model on a table");
-  app->footer(kExample);
+  app->footer(kFitExample);
   const auto options = std::make_shared<FitOptions>();
   app->add_option("TRAIN.csv", options->data.table, "Table to learn from; - is standard input")
       ->required()

@@ -25,7 +25,7 @@ TEST_F(Cli, VersionAndHelp) {
   EXPECT_TRUE(Good({"--version"}).starts_with("fathom "));
   const std::string help = Good({"--help"});
   for (const std::string command :
-       {"fit", "resume", "predict", "evaluate", "inspect", "export", "demo"}) {
+       {"fit", "resume", "predict", "evaluate", "inspect", "export", "recipe", "demo"}) {
     EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
     const std::string own = Good({command, "--help"});
     EXPECT_NE(own.find("Usage: fathom " + command), std::string::npos) << own;
@@ -269,10 +269,10 @@ TEST_F(Cli, BadOptions) {
   Bad({"fit", train_, "--target", "y"}, "--output");
   Bad({"fit", train_, "-o", model_}, "--target");
   const std::vector<std::pair<Arguments, std::string>> cases = {
-      {{"--alpha", "2"}, "alpha"},
+      {{"--alpha", "2"}, "--alpha: must be from 0 to 1, not 2"},
       {{"--alpha", "x"}, "--alpha"},
       {{"--hidden", "2,x"}, "--hidden"},
-      {{"--hidden", "0,2"}, "hidden"},
+      {{"--hidden", "0,2"}, "--hidden: must be from 1 to 1000, not 0"},
       {{"--hidden", "-1"}, "hidden"},
       {{"--inducing", "0"}, "inducing"},
       {{"--inducing", "5,5,5,5"}, "inducing"},
@@ -281,9 +281,9 @@ TEST_F(Cli, BadOptions) {
       {{"--steps", "-1"}, "steps"},
       {{"--steps", "1.5"}, "--steps"},
       {{"--batch", "0"}, "batch"},
-      {{"--learning-rate", "0"}, "learning rate"},
-      {{"--learning-rate", "nan"}, "learning rate"},
-      {{"--noise-floor", "-1"}, "noise floor"},
+      {{"--learning-rate", "0"}, "--learning-rate: must be positive"},
+      {{"--learning-rate", "nan"}, "--learning-rate"},
+      {{"--noise-floor", "-1"}, "--noise-floor"},
       {{"--warm-up", "-1"}, "warm-up"},
       {{"--patience", "-1"}, "patience"},
       {{"--seed", "-1"}, "--seed"},

@@ -205,13 +205,22 @@ TEST_F(Config, FaultsAreNamedByFileLineAndKey) {
 
 class Manual : public ProgramTest {};
 
+TEST_F(Manual, ListsTheFieldsOfARecipe) {
+  EXPECT_NE(Good({"recipe"})
+                .find("optimizer.learning_rate = 0.05   number, positive and at most 10 "
+                      "(--learning-rate)\n    Step size"),
+            std::string::npos);
+  const nlohmann::json fields = nlohmann::json::parse(Good({"recipe", "--json"}));
+  EXPECT_EQ(fields[0]["name"], "architecture.hidden");
+}
+
 TEST_F(Manual, NamesEveryOptionOfEveryCommand) {
   const std::string man = Good({"man"});
   const std::string bash = Good({"completion", "bash"});
   const std::string zsh = Good({"completion", "zsh"});
   const std::string fish = Good({"completion", "fish"});
   for (const std::string command : {"fit", "resume", "predict", "evaluate", "cv", "inspect",
-                                    "export", "demo", "completion", "man"}) {
+                                    "export", "recipe", "demo", "completion", "man"}) {
     const std::string help = Good({command, "--help"});
     EXPECT_NE(help.find("Example"), std::string::npos) << command;
     EXPECT_NE(man.find("FATHOM " + command), std::string::npos) << command;
@@ -246,6 +255,7 @@ TEST_F(Manual, ShellsAcceptTheCompletions) {
   };
   EXPECT_EQ(complete("fathom fit --ste", 2), "--steps\n");
   EXPECT_EQ(complete("fathom fit --quality b", 3), "best\n");
+  EXPECT_EQ(complete("fathom fit --kernel m", 3), "matern32 matern52\n");
   EXPECT_EQ(complete("fathom export --format \"\"", 3), "json c\n");
   EXPECT_EQ(complete("fathom completion \"\"", 2), "bash zsh fish\n");
   EXPECT_EQ(complete("fathom completion z", 2), "zsh\n");

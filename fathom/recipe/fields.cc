@@ -331,10 +331,9 @@ std::vector<Field> TopFields(Recipe* recipe) {
 }  // namespace
 
 std::vector<Field> RecipeFields(Recipe* recipe) {
-  std::vector<Field> fields = TopFields(recipe);
+  std::vector<Field> fields = NetworkFields(&recipe->architecture);
   for (const std::vector<Field>& group :
-       {NetworkFields(&recipe->architecture), OptimizerFields(&recipe->optimizer),
-        StartFields(&recipe->start)}) {
+       {TopFields(recipe), OptimizerFields(&recipe->optimizer), StartFields(&recipe->start)}) {
     fields.insert(fields.end(), group.begin(), group.end());
   }
   return fields;
