@@ -3,13 +3,13 @@
 #ifndef FATHOM_CLI_COMMON_H_
 #define FATHOM_CLI_COMMON_H_
 
-#include <CLI/CLI.hpp>
 #include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/cli11_fwd.h"
 #include "fathom/base/option_text.h"
 #include "fathom/data/table.h"
 #include "fathom/fitted/model.h"

@@ -1,4 +1,5 @@
 // Completions for shells and the manual page, made from the same options that the program parses.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "cli/config.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 

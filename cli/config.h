@@ -2,10 +2,11 @@
 #ifndef FATHOM_CLI_CONFIG_H_
 #define FATHOM_CLI_CONFIG_H_
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "cli/cli11_fwd.h"
 
 namespace fathom::cli {
 

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -21,7 +22,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kCvExample =
     "Examples:\n"
     "  fathom cv train.csv --target price\n"
     "  fathom cv train.csv --target price --folds 10 --group patient        rows of one patient "
@@ -184,7 +185,7 @@ int RunCv(const CLI::App& app, CvOptions* options) {
 
 Command AddCv(CLI::App* program) {
   CLI::App* app = program->add_subcommand("cv", "Cross-validate a recipe on a table");
-  app->footer(kExample);
+  app->footer(kCvExample);
   const auto options = std::make_shared<CvOptions>();
   app->add_option("TRAIN.csv", options->data.table, "Table to learn from; - is standard input")
       ->required()

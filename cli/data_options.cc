@@ -1,5 +1,6 @@
 #include "cli/data_options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>

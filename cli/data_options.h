@@ -3,12 +3,12 @@
 #ifndef FATHOM_CLI_DATA_OPTIONS_H_
 #define FATHOM_CLI_DATA_OPTIONS_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/cli11_fwd.h"
 #include "fathom/data/dataset.h"
 #include "fathom/inference/predict.h"
 

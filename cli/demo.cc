@@ -1,5 +1,6 @@
 #include "cli/demo.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kExample =
+constexpr const char* kDemoExample =
     "Example:\n"
     "  fathom demo --output pictures\n\n"
     "Fits a GP and a deep GP to the value function of the mountain car (from 400 noisy "
@@ -35,7 +36,7 @@ struct DemoOptions {
   bool json = false;
 };
 
-std::string HumanReport(const Demo& demo) {
+std::string HumanDemo(const Demo& demo) {
   char line[200];
   std::snprintf(line, sizeof(line), "  %-10s %10s %20s %12s %10s\n", "", "RMSE",
                 "mean log likelihood", "coverage 95%", "seconds");
@@ -53,7 +54,7 @@ std::string HumanReport(const Demo& demo) {
   return text + "picture: " + demo.picture + "\n";
 }
 
-Json JsonReport(const Demo& demo) {
+Json JsonDemo(const Demo& demo) {
   Json methods = Json::array();
   for (const Contestant& contestant : demo.contestants) {
     methods.push_back({{"name", contestant.name},
@@ -76,9 +77,9 @@ int RunDemo(const DemoOptions& options) {
   for (const auto& run : {MountainCarDemo, StepDemo}) {
     const Demo demo = run(options.folder, options.threads);
     if (options.json) {
-      demos.push_back(JsonReport(demo));
+      demos.push_back(JsonDemo(demo));
     } else {
-      WriteOut((run == MountainCarDemo ? "" : "\n") + HumanReport(demo));
+      WriteOut((run == MountainCarDemo ? "" : "\n") + HumanDemo(demo));
     }
   }
   if (options.json) WriteOut(Json{{"demos", demos}}.dump(2) + "\n");
@@ -123,7 +124,7 @@ void SaveSamples(const std::string& path, std::vector<std::string> input_names,
 Command AddDemo(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("demo", "Fit examples that need no data, and draw the results");
-  app->footer(kExample);
+  app->footer(kDemoExample);
   const auto options = std::make_shared<DemoOptions>();
   app->add_option("-o,--output", options->folder, "Folder for the pictures; made if need be")
       ->type_name("DIR")

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -10,7 +11,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kExportExample =
     "Examples:\n"
     "  fathom export price.fathom --format json | jq .model.training\n"
     "  fathom export price.fathom --format c -o price.h\n"
@@ -50,7 +51,7 @@ int RunExport(const ExportOptions& options) {
 Command AddExport(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("export", "Write a model as JSON, or as C code that predicts");
-  app->footer(kExample);
+  app->footer(kExportExample);
   const auto options = std::make_shared<ExportOptions>();
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()

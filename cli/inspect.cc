@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -24,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kExample =
+constexpr const char* kInspectExample =
     "Examples:\n"
     "  fathom inspect train.csv --target price        columns, ranges, problems, what fit would "
     "do\n"
@@ -204,7 +205,7 @@ int RunInspect(InspectOptions options) {
 Command AddInspect(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("inspect", "Show what is in a table, or what a model has learnt");
-  app->footer(kExample);
+  app->footer(kInspectExample);
   const auto options = std::make_shared<InspectOptions>();
   app->add_option("FILE", options->file,
                   "Table, or model that 'fathom fit' has written; - is standard input")

@@ -1,5 +1,6 @@
 // The program `fathom`: parses, calls the library, prints. Every failure is one line on standard
 // error and an exit code.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <new>

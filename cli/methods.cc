@@ -1,5 +1,6 @@
 #include "cli/methods.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/config.h"

@@ -1,4 +1,5 @@
 // 'fathom recipe': the fields of a recipe, with their defaults, as people or programs read them.
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kExample =
+constexpr const char* kRecipeExample =
     "Examples:\n"
     "  fathom recipe                                  every field, its default and its meaning\n"
     "  fathom recipe --json | jq -r '.[].name'\n\n"
@@ -42,7 +43,7 @@ Command AddRecipe(CLI::App* program) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* app = program->add_subcommand("recipe", "List the fields of a recipe");
   app->add_flag("--json", *json, "Write the list as JSON");
-  app->footer(kExample);
+  app->footer(kRecipeExample);
   return {app, [json] {
             const Json fields = DescribeRecipe();
             std::string text;

@@ -1,5 +1,6 @@
 #include "cli/recipe_options.h"
 
+#include <CLI/CLI.hpp>
 #include <variant>
 
 #include "cli/common.h"

@@ -2,10 +2,10 @@
 #ifndef FATHOM_CLI_RECIPE_OPTIONS_H_
 #define FATHOM_CLI_RECIPE_OPTIONS_H_
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 
+#include "cli/cli11_fwd.h"
 #include "fathom/recipe/recipe.h"
 
 namespace fathom::cli {

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -12,7 +13,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kResumeExample =
     "Examples:\n"
     "  fathom resume price.fathom                    finish a training that was stopped\n"
     "  fathom resume price.fathom --data moved.csv   its table has another name now\n"
@@ -95,7 +96,7 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
 
 Command AddResume(CLI::App* program) {
   CLI::App* app = program->add_subcommand("resume", "Go on with a training that was stopped");
-  app->footer(kExample);
+  app->footer(kResumeExample);
   const auto options = std::make_shared<ResumeOptions>();
   app->add_option("MODEL", options->model, "The model that was to be written, or its checkpoint")
       ->required()

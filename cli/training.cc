@@ -1,5 +1,6 @@
 #include "cli/training.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 #include <memory>

@@ -3,10 +3,10 @@
 #ifndef FATHOM_CLI_TRAINING_H_
 #define FATHOM_CLI_TRAINING_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
+#include "cli/cli11_fwd.h"
 #include "fathom/fit/resume.h"
 
 namespace fathom::cli {
