@@ -24,7 +24,7 @@ Problem::Problem(const Shape& shape) {
   Architecture architecture;
   architecture.hidden = shape.hidden;
   architecture.inducing = shape.inducing;
-  model = Initialize(architecture, {}, x.mean, 1);
+  model = Initialize(architecture, {}, 1, x.mean, 1);
 }
 
 Trainer::Trainer(const Problem& problem, const Shape& shape, const ThreadPool& pool)

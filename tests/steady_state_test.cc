@@ -111,7 +111,7 @@ TEST_P(SteadyStateOf, AStepAllocatesNothing) {
   const Matrix y = stream.NormalMatrix(400, 1);
   for (const int threads : {1, 3}) {
     const ThreadPool pool(threads);
-    const DeepGp model = Initialize(GetParam().architecture, {}, x.mean, 1);
+    const DeepGp model = Initialize(GetParam().architecture, {}, 1, x.mean, 1);
     const AepEnergy energy(model, x, y, {.alpha = GetParam().alpha}, pool);
     // 107 rows: whole chunks and tiles, and shorter ones at the end. 4 steps are more than an
     // epoch, 30 more than the interval of the snapshots.
@@ -122,7 +122,7 @@ TEST_P(SteadyStateOf, AStepAllocatesNothing) {
       after[progress.step - 1] = allocations;
       return progress.step < kSteps;
     };
-    Minimize(energy, {.steps = 100, .batch_size = 107}, callback, &state);
+    Minimize(energy, {.steps = 100, .batch_size = 107}, 1, callback, &state);
     for (Index step = 1; step < kSteps; ++step)
       EXPECT_EQ(after[step] - after[step - 1], 0) << "step " << step + 1 << ", threads " << threads;
   }

@@ -15,7 +15,7 @@ DeepGp Example(bool skip_links) {
   architecture.hidden = {2, 3};
   architecture.inducing = {7};
   architecture.skip_links = skip_links;
-  return Initialize(architecture, {}, RandomStream(1).NormalMatrix(40, 2), 1);
+  return Initialize(architecture, {}, 1, RandomStream(1).NormalMatrix(40, 2), 1);
 }
 
 TEST(LatentFunctions, LastLayerIsTheLatentPrediction) {

@@ -23,13 +23,13 @@ struct Problem {
     Architecture architecture;
     architecture.hidden = std::move(hidden);
     architecture.inducing = {20, 15};
-    model = Initialize(architecture, {}, x.mean, 1);
+    model = Initialize(architecture, {}, 1, x.mean, 1);
     rows.resize(150);
     std::iota(rows.begin(), rows.end(), Index{0});
     const ThreadPool pool(1);
     const AepEnergy energy(model, x, y, {}, pool);
     MinimizeState state(Pack(model, energy.packing()));
-    Minimize(energy, {.steps = 60, .warm_up = 10}, nullptr, &state);
+    Minimize(energy, {.steps = 60, .warm_up = 10}, 1, nullptr, &state);
     Unpack(state.parameters, energy.packing(), &model);
   }
   Moments x;

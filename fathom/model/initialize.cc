@@ -78,14 +78,14 @@ void StartPaths(const Architecture& architecture, std::uint64_t seed, DeepGp* mo
 }  // namespace
 
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
-                  const Matrix& x, Index outputs) {
+                  std::uint64_t seed, const Matrix& x, Index outputs) {
   Require(!architecture.inducing.empty(), "inducing", "a list of numbers", "empty");
   for (const Index width : architecture.hidden)
     Require(width >= 1, "hidden width", "at least 1", width);
   for (const Index M : architecture.inducing) Require(M >= 1, "inducing points", "at least 1", M);
   Require(architecture.paths >= 1, "paths", "at least 1", architecture.paths);
   FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
-  RandomStream stream(options.seed, 1);
+  RandomStream stream(seed, 1);
   const bool paper = options.start == Start::kPaper;
   const Matrix raw = SampleRows(x, options.sample_rows, &stream);
 
@@ -112,12 +112,11 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     const Index M = std::min(wanted, x.rows());
     // The hidden units start at the principal scores of what lies below, so that an upper layer
     // starts as the identity (or its truncation).
-    const Matrix loadings = last ? Matrix() : PrincipalLoadings(below, width, options.seed + l);
+    const Matrix loadings = last ? Matrix() : PrincipalLoadings(below, width, seed + l);
     const Matrix scores = last ? Matrix() : Matrix(below * loadings);
     for (Index d = 0; d < width; ++d) {
       SparseGp gp;
       gp.kernel = kernel;
-      const std::uint64_t seed = options.seed + 1000 * l + d;
       const double reach = std::sqrt(static_cast<double>(D));
       if (architecture.shared && d > 0) {
         gp.Z = layer.gps[0].Z;
@@ -127,7 +126,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
         for (Index i = 0; i < gp.Z.size(); ++i) gp.Z.data()[i] = 2 * stream.Uniform() - 1;
         gp.theta = kernel->InitialParameters(D, 2 * reach);
       } else {
-        gp.Z = KMeans(input, M, 10, seed);
+        gp.Z = KMeans(input, M, 10, seed + 1000 * l + d);
         gp.theta = kernel->InitialParameters(
             D, paper ? MedianDistance(input, &stream)
                      : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
@@ -150,7 +149,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     }
     model.layers.push_back(std::move(layer));
   }
-  StartPaths(architecture, options.seed, &model);
+  StartPaths(architecture, seed, &model);
   return model;
 }
 

@@ -46,13 +46,12 @@ struct InitializeOptions {
   double output_noise = 0.1;
   double hidden_posterior_var = 1e-2;
   Index sample_rows = 2000;  // rows that k-means and the fits look at
-  std::uint64_t seed = 1;
 };
 
 // x, standardised, [N, D]; outputs: number of target columns. No layer gets more pseudo-points than
-// there are rows.
+// there are rows. All that is random follows from `seed`.
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
-                  const Matrix& x, Index outputs);
+                  std::uint64_t seed, const Matrix& x, Index outputs);
 
 // Lloyd's algorithm from k-means++ seeds; [k, D]. Where x has fewer than k distinct rows, centres
 // are moved apart a little.

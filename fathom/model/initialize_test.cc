@@ -169,7 +169,7 @@ TEST_P(InitializeCase, GivesASoundModelWithAFiniteEnergy) {
   if (c.constant_column) values.col(1).setZero();
   InitializeOptions options;
   options.start = c.start;
-  const DeepGp model = Initialize(c.architecture, options, values, c.outputs);
+  const DeepGp model = Initialize(c.architecture, options, 1, values, c.outputs);
   EXPECT_NO_THROW(CheckModel(model));
   EXPECT_EQ(model.input_dim(), c.D);
   EXPECT_EQ(model.outputs(), c.outputs);
@@ -204,8 +204,8 @@ TEST_P(InitializeCase, SameSeedSameModel) {
   const Matrix values = stream.NormalMatrix(c.N, c.D);
   InitializeOptions options;
   options.start = c.start;
-  DeepGp first = Initialize(c.architecture, options, values, c.outputs);
-  DeepGp second = Initialize(c.architecture, options, values, c.outputs);
+  DeepGp first = Initialize(c.architecture, options, 1, values, c.outputs);
+  DeepGp second = Initialize(c.architecture, options, 1, values, c.outputs);
   EXPECT_EQ(Pack(first, {}), Pack(second, {}));
 }
 
@@ -215,7 +215,7 @@ TEST(Initialize, HiddenUnitsBeginAsPrincipalComponents) {
   const ThreadPool pool(1);
   for (const bool linear : {false, true}) {
     const Architecture architecture{.hidden = {2}, .inducing = {50}, .linear_mean = linear};
-    const DeepGp model = Initialize(architecture, {}, values, 1);
+    const DeepGp model = Initialize(architecture, {}, 1, values, 1);
     // The first layer alone, as a model of two outputs.
     DeepGp bottom = model;
     bottom.layers.resize(1);
@@ -231,17 +231,17 @@ TEST(Initialize, HiddenUnitsBeginAsPrincipalComponents) {
 
 TEST(Initialize, GivesUpOnAKernelMatrixThatIsNotFinite) {
   const Matrix x = RandomStream(1).NormalMatrix(20, 2);
-  EXPECT_THROW(Initialize({.linear_mean = false}, {.lengthscale = std::nan("")}, x, 1),
+  EXPECT_THROW(Initialize({.linear_mean = false}, {.lengthscale = std::nan("")}, 1, x, 1),
                NumericalError);
 }
 
 TEST(Initialize, RefusesWhatMakesNoSense) {
   const Matrix x = Matrix::Ones(3, 2);
-  EXPECT_THROW(Initialize({.hidden = {0}}, {}, x, 1), Error);
-  EXPECT_THROW(Initialize({.inducing = {}}, {}, x, 1), Error);
-  EXPECT_THROW(Initialize({.inducing = {0}}, {}, x, 1), Error);
-  EXPECT_THROW(Initialize({.kernel = "none"}, {}, x, 1), Error);
-  EXPECT_THROW(Initialize({.likelihood = "none"}, {}, x, 1), Error);
+  EXPECT_THROW(Initialize({.hidden = {0}}, {}, 1, x, 1), Error);
+  EXPECT_THROW(Initialize({.inducing = {}}, {}, 1, x, 1), Error);
+  EXPECT_THROW(Initialize({.inducing = {0}}, {}, 1, x, 1), Error);
+  EXPECT_THROW(Initialize({.kernel = "none"}, {}, 1, x, 1), Error);
+  EXPECT_THROW(Initialize({.likelihood = "none"}, {}, 1, x, 1), Error);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace {
 // would have drawn.
 class Batches {
  public:
-  Batches(Index rows, const MinimizeOptions& options)
-      : rows_(rows), size_(std::min(rows, options.batch_size)), seed_(options.seed) {}
+  Batches(Index rows, Index batch_size, std::uint64_t seed)
+      : rows_(rows), size_(std::min(rows, batch_size)), seed_(seed) {}
 
   Batch At(Index step) {
     const Index per_epoch = StepsPerEpoch(rows_, size_);
@@ -96,7 +96,7 @@ Summary Summarize(StopReason reason, const std::string& message, const MinimizeS
 
 Index StepsPerEpoch(Index rows, Index batch_size) { return rows / std::min(rows, batch_size); }
 
-Summary Minimize(const Objective& objective, const MinimizeOptions& options,
+Summary Minimize(const Objective& objective, const MinimizeOptions& options, std::uint64_t seed,
                  const ProgressCallback& callback, MinimizeState* state,
                  const RecoveryCallback& on_recovery) {
   Require(options.steps >= 0, "steps", "at least 0", options.steps);
@@ -105,7 +105,7 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options,
   FATHOM_CHECK(state->parameters.size() == objective.num_parameters() && objective.num_rows() > 0);
   const Stopwatch watch;
   const double seconds_before = state->seconds;
-  Batches batches(objective.num_rows(), options);
+  Batches batches(objective.num_rows(), options.batch_size, seed);
   const Index last_step = state->first_step + options.steps;
   Vector gradient(state->parameters.size());
   std::string why;

@@ -28,7 +28,6 @@ struct MinimizeOptions {
   double tolerance = 1e-3;
   Index cool_down = 150;
   int max_recoveries = 10;
-  std::uint64_t seed = 1;
   AdamOptions adam = {};
 };
 
@@ -99,9 +98,10 @@ using ProgressCallback = std::function<bool(const Progress&, const MinimizeState
 // objective keeps beside its parameters.
 using RecoveryCallback = std::function<void(const MinimizeState&)>;
 
-// Runs until an end. *state then holds the parameters after the last step, or, after a failure, the
-// last ones that are known to be good. `callback` may be null; it is called after each step.
-Summary Minimize(const Objective& objective, const MinimizeOptions& options,
+// Runs until an end, on batches that follow from `seed`. *state then holds the parameters after the
+// last step, or, after a failure, the last ones that are known to be good. `callback` may be null;
+// it is called after each step.
+Summary Minimize(const Objective& objective, const MinimizeOptions& options, std::uint64_t seed,
                  const ProgressCallback& callback, MinimizeState* state,
                  const RecoveryCallback& on_recovery = {});
 

@@ -55,6 +55,8 @@ Matrix Targets() {
   return targets;
 }
 
+constexpr std::uint64_t kSeed = 1;
+
 MinimizeOptions Options(Index steps) {
   MinimizeOptions options;
   options.steps = steps;
@@ -67,7 +69,7 @@ MinimizeOptions Options(Index steps) {
 TEST(Minimize, FindsTheMinimum) {
   const Quadratic objective(Targets());
   MinimizeState state(Vector::Zero(2));
-  const Summary summary = Minimize(objective, Options(1000), nullptr, &state);
+  const Summary summary = Minimize(objective, Options(1000), kSeed, nullptr, &state);
   EXPECT_EQ(summary.reason, StopReason::kFinished);
   EXPECT_EQ(summary.steps, 1000);
   EXPECT_EQ(summary.recoveries, 0);
@@ -79,14 +81,14 @@ TEST(Minimize, FindsTheMinimumOnBatches) {
   MinimizeState state(Vector::Zero(2));
   MinimizeOptions options = Options(2000);
   options.batch_size = 3;
-  Minimize(objective, options, nullptr, &state);
+  Minimize(objective, options, kSeed, nullptr, &state);
   EXPECT_LT((state.parameters - Targets().colwise().mean().transpose()).norm(), 0.05);
 }
 
 TEST(Minimize, NoStepsChangeNothing) {
   const Quadratic objective(Targets());
   MinimizeState state(Vector::Constant(2, 0.5));
-  const Summary summary = Minimize(objective, Options(0), nullptr, &state);
+  const Summary summary = Minimize(objective, Options(0), kSeed, nullptr, &state);
   EXPECT_EQ(summary.reason, StopReason::kFinished);
   EXPECT_EQ(objective.calls, 0);
   EXPECT_EQ(state.parameters, Vector::Constant(2, 0.5));
@@ -97,7 +99,7 @@ TEST(Minimize, BatchesOfAnEpochCoverTheTableOnce) {
   MinimizeState state(Vector::Zero(2));
   MinimizeOptions options = Options(20);
   options.batch_size = 2;
-  Minimize(objective, options, nullptr, &state);
+  Minimize(objective, options, kSeed, nullptr, &state);
   ASSERT_EQ(objective.batches.size(), 20);
   std::vector<std::vector<Index>> epochs;
   for (std::size_t epoch = 0; epoch < 4; ++epoch) {
@@ -119,7 +121,7 @@ TEST(Minimize, ARemainderIsLeftOutButNotAlwaysTheSame) {
   MinimizeState state(Vector::Zero(2));
   MinimizeOptions options = Options(300);
   options.batch_size = 4;
-  Minimize(objective, options, nullptr, &state);
+  Minimize(objective, options, kSeed, nullptr, &state);
   std::map<Index, int> seen;
   for (const auto& batch : objective.batches) {
     EXPECT_EQ(batch.size(), 4);
@@ -132,7 +134,7 @@ TEST(Minimize, ARemainderIsLeftOutButNotAlwaysTheSame) {
 TEST(Minimize, ABatchLargerThanTheTableIsTheTable) {
   const Quadratic objective(Targets());
   MinimizeState state(Vector::Zero(2));
-  Minimize(objective, Options(2), nullptr, &state);
+  Minimize(objective, Options(2), kSeed, nullptr, &state);
   EXPECT_EQ(objective.batches[1].size(), 10);
 }
 
@@ -142,17 +144,17 @@ TEST(Minimize, AContinuedRunHasTheBitsOfAnUninterruptedOne) {
     MinimizeOptions options = Options(100);
     options.batch_size = 3;
     MinimizeState whole(Vector::Zero(2));
-    Minimize(objective, options, nullptr, &whole);
+    Minimize(objective, options, kSeed, nullptr, &whole);
 
     MinimizeState state(Vector::Zero(2));
     const Summary summary = Minimize(
-        objective, options,
+        objective, options, kSeed,
         [stop](const Progress& progress, const MinimizeState&) { return progress.step < stop; },
         &state);
     EXPECT_EQ(summary.reason, StopReason::kInterrupted);
     EXPECT_EQ(state.step, stop);
     MinimizeState copy = state;
-    Minimize(objective, options, nullptr, &copy);
+    Minimize(objective, options, kSeed, nullptr, &copy);
     EXPECT_EQ(copy.parameters, whole.parameters);
     EXPECT_EQ(copy.smoothed, whole.smoothed);
     EXPECT_EQ(copy.step, whole.step);
@@ -167,15 +169,15 @@ TEST(Minimize, ARunContinuedBeforeAFailureRecoversToTheSameBits) {
   MinimizeOptions options = Options(60);
   options.max_recoveries = 100;
   MinimizeState whole(Vector::Zero(2));
-  Minimize(objective, options, nullptr, &whole);
+  Minimize(objective, options, kSeed, nullptr, &whole);
   ASSERT_GE(whole.recoveries, 1);
   for (Index stop = 1; stop < 60; ++stop) {
     MinimizeState state(Vector::Zero(2));
     Minimize(
-        objective, options,
+        objective, options, kSeed,
         [stop](const Progress& progress, const MinimizeState&) { return progress.step != stop; },
         &state);
-    Minimize(objective, options, nullptr, &state);
+    Minimize(objective, options, kSeed, nullptr, &state);
     EXPECT_EQ(state.parameters, whole.parameters) << "stopped at " << stop;
     EXPECT_EQ(state.recoveries, whole.recoveries);
   }
@@ -186,11 +188,11 @@ TEST(Minimize, AFurtherRunHasAScheduleOfItsOwnAndNewBatches) {
   MinimizeOptions options = Options(20);
   options.batch_size = 5;
   MinimizeState first(Vector::Zero(2));
-  Minimize(objective, options, nullptr, &first);
+  Minimize(objective, options, kSeed, nullptr, &first);
   MinimizeState second(first.parameters, first.step);
   std::vector<double> rates;
   const Summary summary = Minimize(
-      objective, options,
+      objective, options, kSeed,
       [&](const Progress& progress, const MinimizeState&) {
         rates.push_back(progress.rate);
         return true;
@@ -209,7 +211,7 @@ TEST(Minimize, GoesBackAfterAFailureWithHalfTheRate) {
   MinimizeState state(Vector::Zero(2));
   std::vector<Index> back_at;
   const Summary summary =
-      Minimize(objective, Options(500), nullptr, &state,
+      Minimize(objective, Options(500), kSeed, nullptr, &state,
                [&](const MinimizeState& recovered) { back_at.push_back(recovered.step); });
   EXPECT_EQ(back_at, (std::vector<Index>{25, 25}));
   EXPECT_EQ(summary.reason, StopReason::kFinished);
@@ -227,7 +229,7 @@ TEST(Minimize, GivesUpOnAnObjectiveThatAlwaysFails) {
   MinimizeState state(Vector::Constant(2, 0.5));
   MinimizeOptions options = Options(100);
   options.max_recoveries = 3;
-  const Summary summary = Minimize(objective, options, nullptr, &state);
+  const Summary summary = Minimize(objective, options, kSeed, nullptr, &state);
   EXPECT_EQ(summary.reason, StopReason::kNumericalFailure);
   EXPECT_NE(summary.message.find("the hook says no"), std::string::npos) << summary.message;
   EXPECT_NE(summary.message.find("step 0"), std::string::npos) << summary.message;
@@ -241,7 +243,7 @@ TEST(Minimize, AfterGivingUpHoldsParametersThatWork) {
   // There is a wall before the minimum.
   objective.fails = [](int, const Vector& x) { return x[0] > 2; };
   MinimizeState state(Vector::Zero(2));
-  const Summary summary = Minimize(objective, Options(1000), nullptr, &state);
+  const Summary summary = Minimize(objective, Options(1000), kSeed, nullptr, &state);
   EXPECT_EQ(summary.reason, StopReason::kNumericalFailure);
   EXPECT_LE(state.parameters[0], 2);
   EXPECT_GT(state.parameters[0], 0);
@@ -255,7 +257,7 @@ TEST(Minimize, StopsOnAPlateau) {
   options.cool_down = 20;
   std::vector<double> rates;
   const Summary summary = Minimize(
-      objective, options,
+      objective, options, kSeed,
       [&](const Progress& progress, const MinimizeState&) {
         rates.push_back(progress.rate);
         return true;
@@ -273,7 +275,7 @@ TEST(Minimize, WarmsUpAndDecays) {
   MinimizeState state(Vector::Zero(2));
   std::vector<double> rates;
   Minimize(
-      objective, Options(200),
+      objective, Options(200), kSeed,
       [&](const Progress& progress, const MinimizeState&) {
         rates.push_back(progress.rate);
         EXPECT_EQ(progress.step, static_cast<Index>(rates.size()));
@@ -293,7 +295,7 @@ TEST(Minimize, EndsWithItsTime) {
   MinimizeState state(Vector::Zero(2));
   MinimizeOptions options = Options(1000000);
   options.time_budget = 1e-9;
-  const Summary summary = Minimize(objective, options, nullptr, &state);
+  const Summary summary = Minimize(objective, options, kSeed, nullptr, &state);
   EXPECT_EQ(summary.reason, StopReason::kTimeBudget);
   EXPECT_LE(summary.steps, 1);
 }
@@ -304,7 +306,7 @@ TEST(Minimize, TimeOfAnEarlierRunCounts) {
   state.seconds = 100;
   MinimizeOptions options = Options(10);
   options.time_budget = 50;
-  EXPECT_EQ(Minimize(objective, options, nullptr, &state).reason, StopReason::kTimeBudget);
+  EXPECT_EQ(Minimize(objective, options, kSeed, nullptr, &state).reason, StopReason::kTimeBudget);
   EXPECT_EQ(state.step, 0);
 }
 
@@ -312,13 +314,13 @@ TEST(Minimize, RefusesOptionsOutOfRange) {
   const Quadratic objective(Targets());
   MinimizeState state(Vector::Zero(2));
   MinimizeOptions options = Options(-1);
-  EXPECT_THROW(Minimize(objective, options, nullptr, &state), Error);
+  EXPECT_THROW(Minimize(objective, options, kSeed, nullptr, &state), Error);
   options = Options(1);
   options.batch_size = 0;
-  EXPECT_THROW(Minimize(objective, options, nullptr, &state), Error);
+  EXPECT_THROW(Minimize(objective, options, kSeed, nullptr, &state), Error);
   options = Options(1);
   options.learning_rate = 0;
-  EXPECT_THROW(Minimize(objective, options, nullptr, &state), Error);
+  EXPECT_THROW(Minimize(objective, options, kSeed, nullptr, &state), Error);
 }
 
 }  // namespace

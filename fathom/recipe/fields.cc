@@ -146,8 +146,7 @@ std::vector<Field> NetworkFields(Architecture* architecture) {
 
 std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
   auto& [steps, batch_size, learning_rate, warm_up, time_budget, patience, tolerance, cool_down,
-         max_recoveries, unused_seed, adam] = *optimizer;
-  static_cast<void>(unused_seed);
+         max_recoveries, adam] = *optimizer;
   auto& [beta1, beta2, epsilon] = adam;
   return {
       {.name = "optimizer.steps",
@@ -212,8 +211,7 @@ std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
 
 std::vector<Field> StartFields(InitializeOptions* options) {
   auto& [start, lengthscale, upper_lengthscale, hidden_noise, output_noise, hidden_posterior_var,
-         sample_rows, unused_seed] = *options;
-  static_cast<void>(unused_seed);
+         sample_rows] = *options;
   return {
       {.name = "start.start",
        .value = OneOf(&start),

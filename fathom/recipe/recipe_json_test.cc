@@ -64,7 +64,6 @@ TEST(RecipeJson, FieldsThatAreNotNamedStay) {
   EXPECT_EQ(recipe.optimizer.steps, 12);
   EXPECT_EQ(recipe.optimizer.batch_size, Recipe().optimizer.batch_size);
   EXPECT_EQ(recipe.seed, 9U);
-  EXPECT_EQ(recipe.optimizer.seed, 9U);
 }
 
 TEST(RecipeJson, WhatCannotBeIsRefusedByName) {

@@ -39,8 +39,6 @@ Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whiteni
 NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows) {
   NetworkInTraining start;
   start.recipe = recipe;
-  start.recipe.start.seed = recipe.seed;
-  start.recipe.optimizer.seed = recipe.seed;
   ResolveSteps(dataset.rows(), &start.recipe);
   std::string& likelihood_name = start.recipe.architecture.likelihood;
   likelihood_name = ChooseLikelihood(likelihood_name, dataset);
@@ -58,8 +56,8 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
   rows->x = WhitenedInputs(dataset.inputs(), judge ? rows->y : Matrix(rows->y.rows(), 0),
                            recipe.whitening, &start.input_scaler);
-  start.network = Initialize(start.recipe.architecture, start.recipe.start, rows->x.mean,
-                             NumOutputs(*likelihood, dataset));
+  start.network = Initialize(start.recipe.architecture, start.recipe.start, recipe.seed,
+                             rows->x.mean, NumOutputs(*likelihood, dataset));
   likelihood->StartFrom(rows->y, &start.network.likelihood_parameters);
   return start;
 }

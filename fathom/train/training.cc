@@ -68,7 +68,7 @@ class NetworkTraining {
   Summary Optimize() {
     goes_on_ = false;
     return Minimize(
-        engine_->objective(), optimizer_,
+        engine_->objective(), optimizer_, run_.network.recipe.seed,
         [this](const Progress& progress, const MinimizeState&) { return AfterStep(progress); },
         &run_.state, [this](const MinimizeState& state) { engine_->Recover(state.parameters); });
   }
