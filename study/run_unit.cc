@@ -48,7 +48,7 @@ UnitOutcome RunUnit(const SplitData& data, const Split& split, const Method& met
   const std::vector<Index> unseen = UnseenRows(data.table, split);
   if (!unseen.empty() && static_cast<Index>(unseen.size()) < test.rows()) {
     outcome.unseen =
-        RecordedScores(Evaluate(Subset(prediction, unseen), test.targets(unseen, Eigen::all)));
+        RecordedScores(Evaluate(Subset(prediction, unseen), test.targets()(unseen, Eigen::all)));
   }
   outcome.train_rows = train.rows();
   outcome.test_rows = test.rows();

@@ -41,7 +41,7 @@ HeldOut OnHeldOut(Member member, const Schema& schema, const Dataset& rows) {
   if (!schema.classes.empty()) {
     const Matrix probability = predictor.ClassProbabilities(rows.inputs());
     for (Index n = 0; n < rows.rows(); ++n)
-      judged.log_density[n] = std::log(probability(n, static_cast<Index>(rows.targets(n, 0))));
+      judged.log_density[n] = std::log(probability(n, static_cast<Index>(rows.targets()(n, 0))));
     return judged;
   }
   const Prediction prediction = predictor.Predict(rows.inputs());

@@ -64,7 +64,7 @@ Matrix Observations(const Likelihood& likelihood, const Scaler& scaler, const Da
       if (rule.empty()) continue;
       const Index row = dataset.table_rows().empty() ? n : dataset.table_rows()[n];
       ThrowError(dataset.source(), ": row ", row + 1, ", column ",
-                 Quoted(dataset.schema().targets[t]), ": ", dataset.targets(n, t), " must be ",
+                 Quoted(dataset.schema().targets[t]), ": ", dataset.targets()(n, t), " must be ",
                  rule, " for the likelihood ", Quoted(likelihood.Name()),
                  "; correct it, or choose another likelihood");
     }
