@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/csv.h"
 #include "fathom/io/file_bytes.h"
 #include "study/made_data.h"
 
@@ -53,24 +54,6 @@ std::string_view NextLine(std::string_view* text) {
   return line;
 }
 
-std::vector<std::string_view> CellsOf(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    cells.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return cells;
-}
-
-std::vector<std::string> ColumnNames(const std::string& path) {
-  const FileBytes file(path);
-  std::string_view text = file.bytes();
-  std::vector<std::string> names;
-  for (const std::string_view cell : CellsOf(NextLine(&text))) names.emplace_back(cell);
-  return names;
-}
-
 std::vector<std::string> OnlyThose(const std::vector<std::string>& names,
                                    const std::vector<std::string>& that_are_in) {
   std::vector<std::string> kept;
@@ -87,29 +70,25 @@ int HexDigit(char c) {
   return -1;
 }
 
-// [rows, 4 * digits]: the bits of one column of the file at `path`.
-Matrix ReadBits(const std::string& path, const std::vector<std::string>& header,
-                const std::string& column, Index rows) {
-  const FileBytes file(path);
-  std::string_view text = file.bytes();
-  NextLine(&text);
-  const Index place = FindColumn(path, header, column);
+// [rows, 4 * digits]: the bits of a column of the file at `path`, cell by cell.
+Matrix ParseBits(const std::string& path, const std::string& column,
+                 const std::vector<std::string>& cells) {
   Matrix bits;
-  for (Index n = 0; n < rows; ++n) {
-    const std::vector<std::string_view> cells = CellsOf(NextLine(&text));
-    const auto fail = [&, n](const std::string& what) {
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    const std::string& digits = cells[n];
+    const auto fail = [&](const std::string& what) {
       ThrowError(path, ": line ", n + 2, ", column ", Quoted(column), ": ", what);
     };
-    if (cells.size() != header.size()) fail("the line has another number of cells than the header");
-    const std::string_view digits = cells[static_cast<std::size_t>(place)];
-    if (n == 0) bits.resize(rows, 4 * static_cast<Index>(digits.size()));
-    if (4 * static_cast<Index>(digits.size()) != bits.cols())
+    const auto width = 4 * static_cast<Index>(digits.size());
+    if (n == 0) bits.resize(static_cast<Index>(cells.size()), width);
+    if (width != bits.cols()) {
       fail(std::to_string(digits.size()) + " digits, but the first line has " +
            std::to_string(bits.cols() / 4) + "; give all rows as many");
-    for (Index j = 0; j < bits.cols(); ++j) {
+    }
+    for (Index j = 0; j < width; ++j) {
       const int digit = HexDigit(digits[static_cast<std::size_t>(j / 4)]);
       if (digit < 0) fail(Quoted(digits) + " is not made of hexadecimal digits");
-      bits(n, j) = (digit >> (3 - j % 4)) & 1;
+      bits(static_cast<Index>(n), j) = (digit >> (3 - j % 4)) & 1;
     }
   }
   return bits;
@@ -186,18 +165,21 @@ SplitData LoadSplitData(const std::string& folder, const std::string& name,
   RequireDataset(folder, name);
   const fs::path place = fs::path(folder) / name;
   const std::string path = (place / "data.csv").string();
-  const std::vector<std::string> header = ColumnNames(path);
+  const ReadOptions reading{.threads = 1, .separator = ','};
+  const std::vector<std::string> header = ReadCsvNames(FileBytes(path), reading);
   const std::vector<std::string> bits = OnlyThose(options.bits, header);
   SplitData data;
   data.roles = options.roles;
   data.roles.targets = {header.back()};
   data.roles.ignore = OnlyThose(options.roles.ignore, header);
   data.roles.categorical = OnlyThose(options.roles.categorical, header);
-  Roles reading = data.roles;
-  reading.ignore.insert(reading.ignore.end(), bits.begin(), bits.end());
-  data.table = ReadTable(path, ReadingFor(reading, {.threads = 1, .separator = ','}));
-  for (const std::string& column : bits)
-    InsertBits(column, ReadBits(path, header, column, data.table.values.rows()), &data.table);
+  Roles without_bits = data.roles;
+  without_bits.ignore.insert(without_bits.ignore.end(), bits.begin(), bits.end());
+  data.table = ReadTable(path, ReadingFor(without_bits, reading));
+  for (const std::string& column : bits) {
+    const std::vector<std::string> cells = ReadCsvStrings(FileBytes(path), column, reading);
+    InsertBits(column, ParseBits(path, column, cells), &data.table);
+  }
   const std::string splits = (place / "test_indices.txt").string();
   data.splits = ParseSplits(splits, FileBytes(splits).bytes(), data.table.values.rows());
   return data;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "fathom/base/error.h"
+#include "fathom/base/text.h"
 #include "fathom/base/threads.h"
 #include "fathom/data/csv_layout.h"
 #include "fathom/data/csv_row.h"
@@ -136,7 +137,7 @@ void ParsePiece(const CsvLayout& layout, const Piece& piece, bool whole_lines,
   }
 }
 
-// Replaces the pieces' own numbers of texts by places in one list per column.
+// Replaces the pieces' own numbers of strings by places in one list per column.
 void UniteLevels(const CsvLayout& layout, const Body& body,
                  const std::vector<std::vector<LevelCodes>>& levels, const ThreadPool& pool,
                  Table* table) {
@@ -186,6 +187,32 @@ void ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view t
   if (any_text) UniteLevels(layout, body, levels, pool, table);
 }
 
+// A file whose header was read.
+struct OpenedCsv {
+  CsvLayout layout;
+  std::string_view body;  // without blank lines at its end
+  Index header_lines = 0;
+};
+
+OpenedCsv Open(const FileBytes& file, const ReadOptions& options) {
+  OpenedCsv csv;
+  csv.layout.source = file.name();
+  std::string_view text = file.bytes();
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  internal::RefuseForeignFormats(csv.layout.source, text);
+  RefuseNul(csv.layout.source, text.substr(0, 1 << 16));
+
+  csv.header_lines = internal::ReadHeader(options, &text, &csv.layout);
+  while (!text.empty() &&
+         (text.back() == '\n' || internal::IsBlank(text.back(), csv.layout.separator))) {
+    text.remove_suffix(1);
+  }
+  if (text.empty())
+    ThrowError(csv.layout.source, ": has a header but no rows; add rows of numbers");
+  csv.body = text;
+  return csv;
+}
+
 void AppendText(const std::string& text, std::string* line) {
   const bool plain = !text.empty() && text.find_first_of(",;\t\"\r\n") == std::string::npos &&
                      text.front() != ' ' && text.back() != ' ';
@@ -201,28 +228,46 @@ void AppendText(const std::string& text, std::string* line) {
 }  // namespace
 
 Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
-  CsvLayout layout;
-  layout.source = file.name();
-  std::string_view text = file.bytes();
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  internal::RefuseForeignFormats(layout.source, text);
-  RefuseNul(layout.source, text.substr(0, 1 << 16));
-
-  const Index header_lines = internal::ReadHeader(options, &text, &layout);
-  while (!text.empty() &&
-         (text.back() == '\n' || internal::IsBlank(text.back(), layout.separator))) {
-    text.remove_suffix(1);
-  }
-  if (text.empty()) ThrowError(layout.source, ": has a header but no rows; add rows of numbers");
+  OpenedCsv csv = Open(file, options);
+  CsvLayout& layout = csv.layout;
   Table table;
   table.source = layout.source;
   if (!layout.named) table.unnamed_columns = static_cast<Index>(layout.names.size());
-  table.columns = internal::ChooseColumns(options, text, &layout);
+  table.columns = internal::ChooseColumns(options, csv.body, &layout);
   for (std::size_t c = 0; c < layout.names.size(); ++c) {
     if (layout.destinations[c] < 0) table.left_out.push_back(layout.names[c]);
   }
-  ReadBody(file, layout, text, header_lines + 1, options.threads, &table);
+  ReadBody(file, layout, csv.body, csv.header_lines + 1, options.threads, &table);
   return table;
+}
+
+std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options) {
+  return Open(file, options).layout.names;
+}
+
+std::vector<std::string> ReadCsvStrings(const FileBytes& file, const std::string& column,
+                                        const ReadOptions& options) {
+  const OpenedCsv csv = Open(file, options);
+  const CsvLayout& layout = csv.layout;
+  const Index place = FindColumn(layout.source, layout.names, column);
+  std::vector<std::string> cells;
+  const char* p = csv.body.data();
+  const char* const end = p + csv.body.size();
+  for (Index line = csv.header_lines + 1;; ++p) {
+    const std::vector<internal::CsvField> fields = internal::FieldsOfRow(p, end, layout.separator);
+    if (fields.size() != layout.names.size())
+      internal::ThrowRagged(layout, line, static_cast<Index>(fields.size()));
+    const internal::CsvField& field = fields[static_cast<std::size_t>(place)];
+    if (field.problem != nullptr) {
+      ThrowError(layout.source, ": line ", line, ", column ", Quoted(column), ": ", field.problem,
+                 " in ", Quoted(field.text), "; mend the quotes");
+    }
+    cells.push_back(internal::Unescape(field));
+    const char* const row_end = fields.back().next;
+    line += 1 + std::count(p, row_end, '\n');
+    p = row_end;
+    if (p == end) return cells;
+  }
 }
 
 void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values,

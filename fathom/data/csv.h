@@ -12,7 +12,7 @@
 
 namespace fathom {
 
-// Reads a table of numbers and texts. Cells may have blanks around them and quotes, in which
+// Reads a table of numbers and strings. Cells may have blanks around them and quotes, in which
 // separators, line ends and doubled quotes are text, and a number may have a '+'; a byte order
 // mark, CRLF and blank lines at the end are accepted. A cell that is empty or holds NA, N/A, #N/A,
 // NaN, null or ? (in any case) is missing and becomes NaN. Numbers are rounded correctly; one too
@@ -23,9 +23,18 @@ namespace fathom {
 // doubled or not UTF-8, and files that are empty or binary.
 Table ReadCsv(const FileBytes& file, const ReadOptions& options);
 
+// The names of the columns, as ReadCsv finds them.
+std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options);
+
+// The cells of one column (by name or number) as they are written, without blanks and quotes around
+// them: for columns that are neither numbers nor categories. Throws Error as ReadCsv does, but for
+// what the other columns hold.
+std::vector<std::string> ReadCsvStrings(const FileBytes& file, const std::string& column,
+                                        const ReadOptions& options);
+
 // Writes a header line and one line per row, numbers in the fewest digits that read back as the
 // same bits, NaN as "NaN". `levels` as in Table: the cells of a column that has some are places in
-// them, and the texts are written. Throws Error if the stream fails.
+// them, and the strings are written. Throws Error if the stream fails.
 void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values,
               const std::vector<std::vector<std::string>>& levels = {});
 

@@ -9,16 +9,16 @@
 
 namespace fathom::internal {
 
-namespace {
-
-constexpr char kSeparators[] = {',', ';', '\t', '|'};
-
 std::vector<CsvField> FieldsOfRow(const char* begin, const char* end, char separator) {
   std::vector<CsvField> fields = {ReadField(begin, end, separator)};
   while (fields.back().next != end && *fields.back().next != '\n')
     fields.push_back(ReadField(fields.back().next + 1, end, separator));
   return fields;
 }
+
+namespace {
+
+constexpr char kSeparators[] = {',', ';', '\t', '|'};
 
 // The first `count` rows of the text, each as its fields.
 std::vector<std::vector<CsvField>> FirstRows(std::string_view text, std::size_t count,
@@ -92,7 +92,7 @@ void CheckNames(const std::string& source, const std::vector<std::string>& names
 constexpr std::size_t kSampleBytes = 1 << 20;
 constexpr std::size_t kSampleRows = 1000;
 
-// Which columns hold more texts than numbers in the first lines.
+// Finds the columns that hold more strings than numbers in the first lines.
 std::vector<char> DetectText(std::string_view body, const CsvLayout& layout) {
   std::vector<Index> balance(layout.names.size(), 0);
   std::string_view sample = body.substr(0, kSampleBytes);

@@ -17,10 +17,13 @@ void RefuseForeignFormats(const std::string& source, std::string_view text);
 // Returns the number of lines that it took.
 Index ReadHeader(const ReadOptions& options, std::string_view* text, CsvLayout* layout);
 
-// Decides from the options and the first lines of the body which columns are kept, and which are
-// texts. Returns the names of the kept ones in the order of the file.
+// Decides from the options and the first lines of the body which columns are kept, and which hold
+// strings. Returns the names of the kept ones in the order of the file.
 std::vector<std::string> ChooseColumns(const ReadOptions& options, std::string_view body,
                                        CsvLayout* layout);
+
+// The fields of the row that starts at `begin`; the last one ends at a newline or at `end`.
+std::vector<CsvField> FieldsOfRow(const char* begin, const char* end, char separator);
 
 // The end of the row that starts at `begin`: a newline outside quotes, or `end`.
 const char* RowEnd(const char* begin, const char* end, char separator);

@@ -10,6 +10,19 @@
 #include "fathom/base/text.h"
 
 namespace fathom::internal {
+
+void ThrowRagged(const CsvLayout& layout, Index line, Index found) {
+  const auto expected = static_cast<Index>(layout.names.size());
+  const bool comma = found > expected && layout.separator == ',';
+  ThrowError(layout.source, ": line ", line, " has ", found, found == 1 ? " field" : " fields",
+             layout.named ? " but the header names " : " but the first line has ", expected,
+             !layout.named   ? ""
+             : expected == 1 ? " column"
+                             : " columns",
+             "; give every line as many fields", layout.named ? " as the header" : "",
+             comma ? ", and numbers a decimal point, not a comma" : "");
+}
+
 namespace {
 
 enum class Number { kGood, kNotFinite, kNone };
@@ -41,23 +54,17 @@ Index CountFields(const char* begin, const char* end, char separator) {
   return count;
 }
 
-[[noreturn]] void ThrowRagged(const CsvLayout& layout, Index line, Index found) {
-  const auto expected = static_cast<Index>(layout.names.size());
-  const bool comma = found > expected && layout.separator == ',';
-  ThrowError(layout.source, ": line ", line, " has ", found, found == 1 ? " field" : " fields",
-             layout.named ? " but the header names " : " but the first line has ", expected,
-             !layout.named   ? ""
-             : expected == 1 ? " column"
-                             : " columns",
-             "; give every line as many fields", layout.named ? " as the header" : "",
-             comma ? ", and numbers a decimal point, not a comma" : "");
-}
+// The line that is read, without its newline.
+struct Line {
+  const CsvLayout& layout;
+  const char *begin, *end;
+  Index number;
+};
 
-// Why a cell is none, or none that we take.
-[[noreturn]] void ThrowBadCell(const CsvLayout& layout, Index line, Index column,
-                               const CsvField& field, Number kind) {
-  const std::string place = layout.source + ": line " + std::to_string(line) + ", column " +
-                            Quoted(layout.names[column]) + ": ";
+// Says why the field is not a number, or not one that we take.
+[[noreturn]] void ThrowBadCell(const Line& line, Index column, const CsvField& field, Number kind) {
+  const std::string place = line.layout.source + ": line " + std::to_string(line.number) +
+                            ", column " + Quoted(line.layout.names[column]) + ": ";
   const std::string value = Quoted(field.text);
   if (field.problem) ThrowError(place, field.problem, " in ", value, "; mend the quotes");
   if (kind == Number::kNotFinite) {
@@ -70,13 +77,13 @@ Index CountFields(const char* begin, const char* end, char separator) {
   }
   ThrowError(place, value, " is not a number; correct it, or leave the cell empty if its value is ",
              "unknown; a column of names must be ignored, declared categorical or, as the target, ",
-             "fitted with --task classify");
+             "classified");
 }
 
-// A cell that is not simply a number up to the separator. Returns where it ends.
-const char* ParseUnusualCell(const CsvLayout& layout, const char* line_begin, const char* cell,
-                             const char* end, Index line, Index column, double* value) {
-  const CsvField field = ReadField(cell, end, layout.separator);
+// Reads a cell that is not simply a number up to the separator. Returns where it ends.
+const char* ParseUnusualCell(const Line& line, const char* cell, Index column, double* value) {
+  const CsvLayout& layout = line.layout;
+  const CsvField field = ReadField(cell, line.end, layout.separator);
   if (!field.problem) {
     if (IsMissing(field.text)) {
       *value = std::numeric_limits<double>::quiet_NaN();
@@ -85,26 +92,26 @@ const char* ParseUnusualCell(const CsvLayout& layout, const char* line_begin, co
     const Number kind = ParseNumber(field.text, value);
     if (kind == Number::kGood) return field.next;
     // In a line with too many or too few fields the wrong text is the lesser fault.
-    const Index found = CountFields(line_begin, end, layout.separator);
-    if (found != static_cast<Index>(layout.names.size())) ThrowRagged(layout, line, found);
-    ThrowBadCell(layout, line, column, field, kind);
+    const Index found = CountFields(line.begin, line.end, layout.separator);
+    if (found != static_cast<Index>(layout.names.size())) ThrowRagged(layout, line.number, found);
+    ThrowBadCell(line, column, field, kind);
   }
-  ThrowBadCell(layout, line, column, field, Number::kNone);
+  ThrowBadCell(line, column, field, Number::kNone);
 }
 
-[[noreturn]] void ThrowWrongCount(const CsvLayout& layout, const char* begin, const char* end,
-                                  Index line) {
-  if (std::all_of(begin, end, [&](char c) { return IsBlank(c, layout.separator); })) {
-    ThrowError(layout.source, ": line ", line, " is blank; delete it");
+[[noreturn]] void ThrowWrongCount(const Line& line) {
+  const CsvLayout& layout = line.layout;
+  if (std::all_of(line.begin, line.end, [&](char c) { return IsBlank(c, layout.separator); })) {
+    ThrowError(layout.source, ": line ", line.number, " is blank; delete it");
   }
-  ThrowRagged(layout, line, CountFields(begin, end, layout.separator));
+  ThrowRagged(layout, line.number, CountFields(line.begin, line.end, layout.separator));
 }
 
-// A cell of a text column. Returns where it ends.
-const char* ParseTextCell(const CsvLayout& layout, const char* cell, const char* end, Index line,
-                          Index column, LevelCodes* levels, double* value) {
-  const CsvField field = ReadField(cell, end, layout.separator);
-  if (field.problem) ThrowBadCell(layout, line, column, field, Number::kNone);
+// Reads a cell of a text column. Returns where it ends.
+const char* ParseTextCell(const Line& line, const char* cell, Index column, LevelCodes* levels,
+                          double* value) {
+  const CsvField field = ReadField(cell, line.end, line.layout.separator);
+  if (field.problem) ThrowBadCell(line, column, field, Number::kNone);
   Index code = -1;
   if (!IsMissing(field.text)) {
     const bool plain = !field.quoted || field.text.find('"') == std::string_view::npos;
@@ -181,12 +188,13 @@ std::string Unescape(const CsvField& field) {
 
 void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line,
               std::vector<LevelCodes>* levels, double* row) {
+  const Line here{layout, begin, end, line};
   const char separator = layout.separator;
   const std::size_t columns = layout.names.size();
   const char* p = begin;
   for (std::size_t c = 0; c < columns; ++c) {
     if (c > 0) {
-      if (p == end) ThrowWrongCount(layout, begin, end, line);
+      if (p == end) ThrowWrongCount(here);
       ++p;
     }
     const Index destination = layout.destinations[c];
@@ -195,8 +203,7 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
       continue;
     }
     if (layout.text[c]) {
-      p = ParseTextCell(layout, p, end, line, static_cast<Index>(c), &(*levels)[destination],
-                        &row[destination]);
+      p = ParseTextCell(here, p, static_cast<Index>(c), &(*levels)[destination], &row[destination]);
       continue;
     }
     const char* const cell = p;
@@ -207,11 +214,11 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
     p = stop;
     while (p != end && IsBlank(*p, separator)) ++p;
     if (problem != std::errc() || !std::isfinite(value) || (p != end && *p != separator)) {
-      p = ParseUnusualCell(layout, begin, cell, end, line, static_cast<Index>(c), &value);
+      p = ParseUnusualCell(here, cell, static_cast<Index>(c), &value);
     }
     row[destination] = value;
   }
-  if (p != end) ThrowWrongCount(layout, begin, end, line);
+  if (p != end) ThrowWrongCount(here);
 }
 
 bool IsNumber(std::string_view text) {

@@ -1,4 +1,4 @@
-// One line of a CSV file: fields, quotes, numbers and texts. Used by csv*.cc only.
+// One line of a CSV file: fields, quotes, numbers and strings. Used by csv*.cc only.
 #ifndef FATHOM_DATA_CSV_ROW_H_
 #define FATHOM_DATA_CSV_ROW_H_
 
@@ -17,10 +17,10 @@ struct CsvLayout {
   bool named = true;                // the file's first line holds the names
   std::vector<std::string> names;   // of all columns of the file
   std::vector<Index> destinations;  // [names]  its column in the table, or -1 if left out
-  std::vector<char> text;           // [names]  whether its cells are texts
+  std::vector<char> text;           // [names]  whether its cells are strings
 };
 
-// A blank that may surround a field; in tab-separated text a tab is none.
+// A blank that may surround a field; in tab-separated text a tab does not.
 inline bool IsBlank(char c, char separator) {
   return (c == ' ' || c == '\t' || c == '\r') && c != separator;
 }
@@ -39,10 +39,13 @@ CsvField ReadField(const char* begin, const char* end, char separator);
 // The text of a field, doubled quotes made single.
 std::string Unescape(const CsvField& field);
 
-// Parses [begin, end), one line without its newline, into row[0..]; texts become their places in
+// Parses [begin, end), one line without its newline, into row[0..]; strings become their places in
 // levels[destination]. Throws Error naming `line`.
 void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index line,
               std::vector<LevelCodes>* levels, double* row);
+
+// Throws Error: the line has `found` fields, but the file has another number of columns.
+[[noreturn]] void ThrowRagged(const CsvLayout& layout, Index line, Index found);
 
 // Whether `text` is a number, as the body of a file may hold one, and whether it stands for a
 // missing cell.

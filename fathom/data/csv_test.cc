@@ -57,6 +57,20 @@ TEST(ReadCsv, ReadsNamesAndNumbers) {
   ExpectValues(table, {{1, -2.5}, {300, 0.5}});
 }
 
+TEST(ReadCsv, OneColumnAsItIsWritten) {
+  const TestFolder folder;
+  const FileBytes file(folder.Write(
+      "t.csv", "\xef\xbb\xbfname,fp,y\r\na, 0A ,1\r\n\"b\nc\",\"x,\"\"y\"\"\",2\nd,NA,3\n\n"));
+  EXPECT_EQ(ReadCsvNames(file, {}), (std::vector<std::string>{"name", "fp", "y"}));
+  EXPECT_EQ(ReadCsvStrings(file, "fp", {}), (std::vector<std::string>{"0A", "x,\"y\"", "NA"}));
+  EXPECT_EQ(ReadCsvStrings(file, "1", {}), (std::vector<std::string>{"a", "b\nc", "d"}));
+  EXPECT_THAT(ErrorOf([&] { ReadCsvStrings(file, "fq", {}); }), HasSubstr("did you mean 'fp'?"));
+  const FileBytes ragged(folder.Write("r.csv", "a,b\n1,2\n3\n"));
+  EXPECT_THAT(ErrorOf([&] { ReadCsvStrings(ragged, "a", {}); }), HasSubstr("line 3 has 1 field"));
+  const FileBytes quotes(folder.Write("q.csv", "a,b\n1,2\n\"3,4\n"));
+  EXPECT_THAT(ErrorOf([&] { ReadCsvStrings(quotes, "a", {}); }), HasSubstr("q.csv: line 3"));
+}
+
 TEST(ReadCsv, AcceptsTheUsualDialects) {
   ExpectValues(Parse("a,b\r\n1,2\r\n3,4\r\n"), {{1, 2}, {3, 4}});
   ExpectValues(Parse("a,b\n1,2\n3,4"), {{1, 2}, {3, 4}});
