@@ -15,6 +15,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/role_error.h"
 #include "fathom/io/write_all.h"
 
 namespace fathom::cli {
@@ -69,6 +70,13 @@ std::string JoinCounts(const std::vector<Index>& counts) {
   std::string text;
   for (const Index count : counts) text += (text.empty() ? "" : ",") + std::to_string(count);
   return text.empty() ? "0" : text;
+}
+
+std::string WithOptions(const Error& error) {
+  const auto* of_role = dynamic_cast<const RoleError*>(&error);
+  if (of_role == nullptr) return error.what();
+  return of_role->text() + " (--" + of_role->role() +
+         (of_role->value().empty() ? "" : " " + of_role->value()) + ")";
 }
 
 CLI::Validator InRange(Index low, Index high) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/cli11_fwd.h"
+#include "fathom/base/error.h"
 #include "fathom/base/option_text.h"
 #include "fathom/data/table.h"
 #include "fathom/fitted/model.h"
@@ -54,6 +55,9 @@ void Complain(const std::string& message);
 std::vector<Index> ParseCounts(const char* option, const std::string& text);
 std::vector<double> ParseProbabilities(const char* option, const std::string& text);
 std::string JoinCounts(const std::vector<Index>& counts);
+
+// What the error says; where the library names a role of a column, its option instead.
+std::string WithOptions(const Error& error);
 
 // Checks of option values; unlike CLI11's own they leave no trace in the help.
 CLI::Validator InRange(Index low, Index high);

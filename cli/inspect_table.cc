@@ -72,7 +72,7 @@ std::string ProblemOf(const Table& table, Index c) {
   try {
     MakeSchema(alone, {}, &notes);
   } catch (const Error& error) {
-    if (notes.empty()) return error.what();
+    if (notes.empty()) return WithOptions(error);
   }
   return {};
 }
@@ -110,7 +110,7 @@ FitPlan PlanFit(const Table& table, const Roles& roles, const InputStd& std) {
       plan.notes = dataset.notes();
     }
   } catch (const Error& error) {
-    plan.refusal = error.what();
+    plan.refusal = WithOptions(error);
   }
   return plan;
 }

@@ -116,7 +116,7 @@ int RunAndExplain(int argc, char** argv) {
   } catch (const ClosedPipe&) {
     return kGood;
   } catch (const Error& error) {
-    Complain(error.what());
+    Complain(WithOptions(error));
     return kBadInput;
   } catch (const NumericalError& error) {
     Complain(error.what());

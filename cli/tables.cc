@@ -9,6 +9,7 @@
 #include "fathom/base/text.h"
 #include "fathom/io/atomic_file.h"
 #include "study/published.h"
+#include "study/results_file.h"
 #include "study/study_report.h"
 
 namespace fathom::cli {
@@ -68,6 +69,11 @@ std::vector<std::string> WriteFiles(const fs::path& folder,
 }
 
 int RunTables(const TablesOptions& options) {
+  for (const std::string& folder : options.folders) {
+    std::error_code ignored;
+    if (!fs::exists(ResultsPath(folder), ignored) || fs::is_empty(ResultsPath(folder), ignored))
+      ThrowError(folder, ": holds no results; run 'fathom bench STUDY --out ", folder, "' first");
+  }
   std::vector<UnitRecord> records = ReadAllResults(options.folders);
   KeepMethods(SplitLists(options.methods), &records);
   const StudyReport report = MakeStudyReport(

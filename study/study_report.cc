@@ -58,8 +58,7 @@ std::vector<UnitRecord> ReadAllResults(const std::vector<std::string>& folders) 
   std::set<UnitKey> keys;
   for (const std::string& folder : folders) {
     const std::vector<UnitRecord> here = ReadResults(folder);
-    if (here.empty())
-      ThrowError(folder, ": holds no results; run 'fathom bench STUDY --out ", folder, "' first");
+    if (here.empty()) ThrowError(folder, ": holds no results; run a study into it first");
     for (const UnitRecord& record : here) {
       if (!keys.insert(record.key()).second)
         ThrowError(folder, ": has results of method ", Quoted(record.method),

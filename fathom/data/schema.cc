@@ -6,10 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <sstream>
 #include <string_view>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/role_error.h"
 
 namespace fathom {
 
@@ -55,12 +57,6 @@ bool LooksLikeThousands(std::string_view text) {
   return true;
 }
 
-// How to leave column `name` out, as a program's user and a library's caller both understand it.
-std::string Ignoring(const std::string& name) {
-  return "leave it out (--ignore " + (name.find(' ') == std::string::npos ? name : Quoted(name)) +
-         ")";
-}
-
 // The roles of the columns of one table.
 class SchemaMaker {
  public:
@@ -91,7 +87,7 @@ class SchemaMaker {
                  " something could be learnt; add rows or columns");
     }
     for (const Index c : kept) {
-      CheckUsable(c, Ignoring(table_.columns[c]));
+      CheckUsable(c, false);
       schema.inputs.push_back({table_.columns[c], table_.LevelsOf(c)});
     }
     return schema;
@@ -111,9 +107,11 @@ class SchemaMaker {
     }
     const bool may_be_text = role == kIgnored || (role == kTarget && roles_.task != Task::kRegress);
     if (!table_.LevelsOf(c).empty() && !may_be_text) {
-      ThrowError(table_.source, ": column ", Quoted(column), " is ", role,
-                 " but holds text such as ", Quoted(table_.LevelsOf(c).front()),
-                 "; replace it by numbers", role == kTarget ? ", or classify (--task)" : "");
+      const std::string fault = table_.source + ": column " + Quoted(column) + " is " + role +
+                                " but holds text such as " + Quoted(table_.LevelsOf(c).front()) +
+                                "; replace it by numbers";
+      if (role == kTarget) throw RoleError(fault + ", or classify", "task", "");
+      throw Error(fault);
     }
     role_[c] = role;
     return column;
@@ -138,7 +136,7 @@ class SchemaMaker {
         ThrowError(place, "holds one class only, ", Quoted(classes.front()),
                    "; add rows of another class");
       }
-      CheckUsable(c, "choose another target");
+      CheckUsable(c, true);
       return classes;
     }
     return {};
@@ -225,15 +223,23 @@ class SchemaMaker {
     return kept;
   }
 
-  // Throws for text columns that make no categories; `cure` says what else can be done.
-  void CheckUsable(Index c, const std::string& cure) const {
+  // Throws for text columns that make no categories.
+  void CheckUsable(Index c, bool is_target) const {
     const std::vector<std::string>& levels = table_.LevelsOf(c);
     if (levels.empty()) return;
     const std::string& name = table_.columns[c];
     const std::string place = table_.source + ": column " + Quoted(name) + ": ";
+    const auto refuse = [&](const auto&... parts) {
+      std::ostringstream fault;
+      fault << place;
+      (fault << ... << parts);
+      if (is_target) ThrowError(fault.str(), "choose another target");
+      throw RoleError(fault.str() + "leave it out", "ignore",
+                      name.find(' ') == std::string::npos ? name : Quoted(name));
+    };
     if (std::all_of(levels.begin(), levels.end(), LooksLikeDate)) {
-      ThrowError(place, "holds dates or times such as ", Quoted(levels.front()),
-                 "; replace them by numbers (days since a start, month, hour), or ", cure);
+      refuse("holds dates or times such as ", Quoted(levels.front()),
+             "; replace them by numbers (days since a start, month, hour), or ");
     }
     const auto thousands = std::find_if(levels.begin(), levels.end(), LooksLikeThousands);
     if (thousands != levels.end()) {
@@ -242,14 +248,14 @@ class SchemaMaker {
     }
     const Index rows = table_.values.rows() - table_.values.col(c).array().isNaN().count();
     if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
-      ThrowError(place, "has a text of its own in nearly every row, such as ",
-                 Quoted(levels.front()), "; a name or an id says nothing about other rows: ", cure);
+      refuse("has a text of its own in nearly every row, such as ", Quoted(levels.front()),
+             "; a name or an id says nothing about other rows: ");
     }
     if (levels.size() > kMostCategories) {
       const bool more = levels.size() > Table::kMostLevels;
-      ThrowError(place, "has ", more ? "more than " : "", levels.size() - (more ? 1 : 0),
-                 " different texts, such as ", Quoted(levels.front()), "; at most ",
-                 kMostCategories, " can be categories: group them, or ", cure);
+      refuse("has ", more ? "more than " : "", levels.size() - (more ? 1 : 0),
+             " different texts, such as ", Quoted(levels.front()), "; at most ", kMostCategories,
+             " can be categories: group them, or ");
     }
     for (const std::string& level : levels) {
       if (!IsUtf8(level))

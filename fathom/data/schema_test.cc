@@ -80,7 +80,7 @@ TEST(Schema, RefusesTextsThatMakeNoCategories) {
     many += "kind " + std::to_string(n % 101) + ",1\n";
   }
   EXPECT_THAT(Fault(ids), HasSubstr("column 'name': has a text of its own in nearly every row"));
-  EXPECT_THAT(Fault(ids), HasSubstr("leave it out (--ignore name)"));
+  EXPECT_THAT(Fault(ids), HasSubstr("leave it out (ignore: name)"));
   EXPECT_THAT(Fault(many), HasSubstr("column 't': has 101 different texts, such as 'kind 0'"));
 }
 
