@@ -47,7 +47,7 @@ struct CvOptions {
 // A table, and the column of it that says which rows belong together.
 struct CvData {
   Dataset dataset;
-  Vector parts;  // [rows], the number of each row's text where the column holds texts; may be empty
+  Vector parts;  // [rows]: the column's number, or the place of its string; may be empty
 };
 
 // The number of a row in the file, from 1: rows without a target are not in the dataset.

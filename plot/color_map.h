@@ -13,7 +13,7 @@ struct Color {
   std::string Hex() const;  // "#rrggbb"
 };
 
-// From dark violet (t = 0) over teal to yellow (t = 1); t beyond [0, 1] counts as the end.
+// Goes from dark violet (t = 0) over teal to yellow (t = 1); t beyond [0, 1] counts as the end.
 // Lightness is linear in t, so equal steps look equal and a grey print keeps the order.
 Color RampColor(double t);
 

@@ -30,8 +30,8 @@ struct FigureOptions {
   double panel_height = 210;
 };
 
-// Of one panel. A second layer on the same panel may leave all this out; what it gives replaces
-// what was there.
+// How a panel looks. A second layer on the same panel may leave all this out; what it gives
+// replaces what was there.
 struct PanelOptions {
   std::string title = {};
   std::string x_label = {};

@@ -1,4 +1,4 @@
-// Where everything in a figure stands. Widths of texts are estimated, generously, since the fonts
+// Where everything in a figure stands. Widths of strings are estimated, generously, since the fonts
 // of the reader's machine are unknown.
 #ifndef FATHOM_PLOT_FIGURE_LAYOUT_H_
 #define FATHOM_PLOT_FIGURE_LAYOUT_H_

@@ -1,5 +1,5 @@
-// Writes SVG element by element. Tags are closed by the writer and all texts are escaped, so
-// whatever the caller's texts hold, the result is well-formed XML.
+// Writes SVG element by element. Tags are closed by the writer and all strings are escaped,
+// so whatever the caller's strings hold, the result is well-formed XML.
 #ifndef FATHOM_PLOT_SVG_H_
 #define FATHOM_PLOT_SVG_H_
 

@@ -35,10 +35,10 @@ struct DataFolderOptions {
 SplitData LoadSplitData(const std::string& folder, const std::string& name,
                         const DataFolderOptions& options);
 
-// The splits of a table with so many rows; `source` is what messages call the text.
+// Reads the splits of a table with so many rows; messages call the text `source`.
 std::vector<Split> ParseSplits(const std::string& source, std::string_view text, Index rows);
 
-// The given rows of a table; texts keep their numbers.
+// The given rows of a table; strings keep their numbers.
 Table TableRows(const Table& table, const std::vector<Index>& rows);
 
 // Places in split.held_out of the rows that do not also occur, cell by cell, in split.train.

@@ -1,5 +1,4 @@
-// What an experiment knows of a method: how to fit it to rows, and how to ask what it then
-// predicts.
+// What a study knows about a method: how to fit it to rows, and how to ask what it then predicts.
 #ifndef FATHOM_STUDY_PREDICTOR_H_
 #define FATHOM_STUDY_PREDICTOR_H_
 
@@ -25,7 +24,7 @@ class Method {
  public:
   virtual ~Method() = default;
 
-  // On one thread. Throws what Fit of fit/fit.h throws.
+  // Runs on one thread. Throws what Fit of fit/fit.h throws.
   virtual std::unique_ptr<Predictor> Fit(const Dataset& train) const = 0;
   // Everything that can change the result, as it is recorded beside the scores.
   virtual nlohmann::json Settings() const = 0;

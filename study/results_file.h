@@ -1,6 +1,6 @@
 // The results of a study: a file with one record per finished unit, to which only one process at a
-// time may add. A process that is killed leaves whole lines, and at the worst a last one that is cut
-// and does not count.
+// time may add. A process that is killed leaves whole lines, and at the worst a last one that is
+// cut and does not count.
 #ifndef FATHOM_STUDY_RESULTS_FILE_H_
 #define FATHOM_STUDY_RESULTS_FILE_H_
 
@@ -35,7 +35,7 @@ class ResultsFile {
   void Append(const UnitRecord& record);
   // Removes all records for which `unwanted` holds, at once or not at all.
   void RemoveIf(const std::function<bool(const UnitRecord&)>& unwanted);
-  // For a child process, which must not hold on to the folder.
+  // Lets go of the folder; a child process must not hold on to it.
   void Abandon();
 
  private:

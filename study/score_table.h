@@ -1,4 +1,4 @@
-// Results of a study, summarised: methods by datasets for one score, with what others have
+// Summarises the results of a study: methods by datasets for one score, with what others have
 // published beside it.
 #ifndef FATHOM_STUDY_SCORE_TABLE_H_
 #define FATHOM_STUDY_SCORE_TABLE_H_
@@ -27,7 +27,7 @@ struct PublishedMethod {
   std::string source = {};
   bool same_splits = true;  // on our splits of the datasets
   bool deviations = false;  // its errors are standard deviations over splits, not standard errors
-  // By ScoreKind::study_key and dataset.
+  // Found by ScoreKind::study_key and dataset.
   std::map<std::string, std::map<std::string, PublishedValue>> scores = {};
 };
 
@@ -48,7 +48,7 @@ struct ScoreColumn {
   std::optional<PublishedMethod> published;  // nothing for a method of ours
 };
 
-// With † behind the name of a published one, ‡ if it is on other splits.
+// Puts † behind the name of a published one, ‡ if it is on other splits.
 std::string MarkedName(const ScoreColumn& column);
 
 struct ScoreRow {

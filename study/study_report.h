@@ -20,9 +20,10 @@ struct StudyReport {
     std::string name, content;
   };
 
-  std::string markdown;         // everything, for people
-  std::vector<File> files;      // tables as CSV, figures as SVG, and the Markdown
-  nlohmann::ordered_json json;  // scores, details and failures; docs/reference/json.md explains every field
+  std::string markdown;     // everything, for people
+  std::vector<File> files;  // tables as CSV, figures as SVG, and the Markdown
+  nlohmann::ordered_json
+      json;  // scores, details and failures; docs/reference/json.md explains every field
 };
 
 StudyReport MakeStudyReport(const std::vector<UnitRecord>& records,

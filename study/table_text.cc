@@ -68,7 +68,7 @@ std::string CellText(const ScoreCell& cell, bool is_best, Index splits) {
   return text;
 }
 
-// Among the cells that can be compared.
+// Looks only at the cells that can be compared.
 double BestOf(const ScoreRow& row, bool larger_is_better) {
   double best = larger_is_better ? -HUGE_VAL : HUGE_VAL;
   for (const ScoreCell& cell : row.cells) {
@@ -127,7 +127,7 @@ std::string SourcesText(const ScoreTable& table) {
          text;
 }
 
-// NaN as nothing.
+// NaN is written as nothing.
 std::string Number(double value) { return std::isnan(value) ? "" : Significant(value, 10); }
 std::string Percent(double share) { return std::isnan(share) ? "" : Fixed(100 * share, 1); }
 

@@ -9,7 +9,7 @@
 
 namespace fathom {
 
-// "-2.402 ± 0.031": so many digits as the error has reason for.
+// "-2.402 ± 0.031": the error decides how many digits are shown.
 std::string EstimateText(double mean, double error);
 // The same of numbers that are known as they were printed, with at least two decimals.
 std::string PublishedText(double mean, double error);
@@ -30,7 +30,7 @@ struct UnitSummary {
   double coverage_50 = 0, coverage_95 = 0;
   double cpu_seconds = 0, peak_memory = 0;
 };
-// By dataset and method; what only failed is left out.
+// Sorted by dataset and method; units that only failed are left out.
 std::vector<UnitSummary> SummarizeUnits(const std::vector<UnitRecord>& records);
 
 // The same per method over all datasets, each counting once.

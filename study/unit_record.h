@@ -37,7 +37,7 @@ struct UnitScores {
 struct UnitOutcome {
   std::optional<std::string> failure = {};
   std::optional<UnitScores> scores = {};  // of all test rows
-  // Of the test rows that do not also occur among the train rows, if some do.
+  // The scores of the test rows that do not also occur among the train rows, if some do.
   std::optional<UnitScores> unseen = {};
   std::optional<Index> train_rows = {}, test_rows = {}, inputs = {};
   std::optional<double> fit_seconds = {};  // of CPU

@@ -23,7 +23,7 @@ struct WorkersOptions {
 };
 
 struct WorkersCalls {
-  // In a process of its own. Must not throw.
+  // Runs in a process of its own. Must not throw.
   std::function<std::string(std::size_t job)> run;
   std::function<void(std::size_t job)> on_start = [](std::size_t) {};
   std::function<void(std::size_t job, const JobEnd& end)> on_end;

@@ -33,7 +33,7 @@ double IntervalScore(double low, double high, double y, double alpha) {
   return high - low + 2 / alpha * (std::max(low - y, 0.0) + std::max(y - high, 0.0));
 }
 
-// What is dear to compute of a cell.
+// What takes long to compute for a cell.
 struct CellScores {
   double crps = 0, interval_score_95 = 0;
   // Probability of the smallest central interval that holds the target.

@@ -34,8 +34,8 @@ struct Scores {
 // no row is left.
 Scores Evaluate(const Prediction& prediction, const Matrix& y);
 
-// The same of rows that come in pieces, so that memory need not grow with them; the same bits for
-// any pieces and any number of threads.
+// The same for rows that come in pieces, so that memory need not grow with them. Any pieces and any
+// number of threads give the same bits.
 class ScoreSums {
  public:
   // Throws Error if the shapes differ.

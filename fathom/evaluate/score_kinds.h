@@ -24,7 +24,7 @@ struct ScoreKind {
   Better better;
   bool in_studies;        // whether studies record it
   const char* study_key;  // "log_likelihood": in results of studies and what others published
-  // Of scores that have tables of their own: "RMSE" in a line, "Test RMSE" above the table.
+  // Scores with tables of their own have these: "RMSE" in a line, "Test RMSE" above the table.
   const char* label = "";
   const char* heading = "";
 

@@ -138,7 +138,10 @@ class Parser {
     if (c == '"' || c == '\\') return c;
     if (c == 't') return '\t';
     if (c == 'n') return '\n';
-    Fail(std::string("'\\") + c + "' is not known; put the text into single quotes");
+    std::string problem = "'\\";
+    problem += c;
+    problem += "' is not known; put the text into single quotes";
+    Fail(problem);
   }
 
   const std::string& source_;

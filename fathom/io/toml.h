@@ -1,5 +1,5 @@
 // The part of TOML that configuration files need: comments, [sections] of one level, and keys whose
-// values are texts, numbers, true, false, or lists of these.
+// values are strings, numbers, true, false, or lists of these.
 #ifndef FATHOM_IO_TOML_H_
 #define FATHOM_IO_TOML_H_
 
@@ -26,7 +26,7 @@ struct TomlSection {
 std::vector<TomlEntry> ParseToml(const std::string& source, std::string_view text,
                                  std::vector<TomlSection>* sections = nullptr);
 
-// 'key = value' lines. A value that is a number or a truth value stands bare, others in quotes.
+// Writes 'key = value'. A value that is a number or a truth value stands bare, others in quotes.
 std::string TomlLine(const std::string& key, const std::vector<std::string>& values);
 
 }  // namespace fathom
