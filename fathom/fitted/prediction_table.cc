@@ -125,7 +125,7 @@ Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
   Table table =
       PredictionTable(PredictTargets(predictor, rows, options), predictor.model().schema(),
                       options.latent ? Matrix() : rows.targets(), columns);
-  table.source = rows.source;
+  table.source = rows.source();
   return table;
 }
 
