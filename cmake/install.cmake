@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# The public headers are those that these two lead to, so that a user can include nothing else and nothing is missing.
+# The public headers are those that these three lead to, so that a user can include nothing else and nothing is missing.
 function(fathom_collect_headers result)
   set(found)
   set(todo ${ARGN})
@@ -24,14 +24,13 @@ function(fathom_collect_headers result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-fathom_collect_headers(FATHOM_PUBLIC_HEADERS fathom/fathom.h fathom/fitted/export.h)
+fathom_collect_headers(FATHOM_PUBLIC_HEADERS fathom/fathom.h fathom/kernel.h fathom/likelihood.h)
 foreach(header IN LISTS FATHOM_PUBLIC_HEADERS)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
 endforeach()
 
-install(TARGETS fathom EXPORT fathom_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS fathom_shared EXPORT fathom_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET fathom_cli)
   install(TARGETS fathom_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   # The program knows its options best.

@@ -6,9 +6,10 @@
 #include <new>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Arrays that SIMD loops run over are padded to a multiple of this many doubles, which covers the
 // widest vector in use (AVX-512: 8). Loops may read and write the padding; it never reaches a
@@ -34,6 +35,6 @@ template <typename T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 using AlignedBuffer = AlignedVector<double>;
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_BASE_ALIGNED_H_

@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "fathom/base/error.h"
+#include "fathom/base/export.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 template <typename Enum>
 struct EnumName {
@@ -55,6 +56,6 @@ std::vector<std::string> AllNames() {
   return names;
 }
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_BASE_ENUM_NAMES_H_

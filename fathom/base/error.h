@@ -10,7 +10,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace fathom {
+#include "fathom/base/export.h"
+
+namespace fathom FATHOM_PUBLIC {
 
 class Error : public std::runtime_error {
  public:
@@ -45,7 +47,7 @@ namespace internal {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition);
 }  // namespace internal
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #define FATHOM_CHECK(condition)       \
   ((condition) ? static_cast<void>(0) \

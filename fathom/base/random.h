@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // One block of Philox4x32-10 (Salmon et al. 2011).
 std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter,
@@ -39,6 +40,6 @@ class RandomStream {
   bool has_spare_ = false;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_BASE_RANDOM_H_

@@ -7,9 +7,10 @@
 #include <memory>
 #include <type_traits>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 class ThreadPool {
  public:
@@ -47,6 +48,6 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_BASE_THREADS_H_

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
-namespace fathom {
+#include "fathom/base/export.h"
+
+namespace fathom FATHOM_PUBLIC {
 
 using Index = Eigen::Index;
 using Vector = Eigen::VectorXd;
@@ -73,6 +75,6 @@ struct FullMoments {
   }
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_BASE_TYPES_H_

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/data/read_table.h"
 #include "fathom/io/file_bytes.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Reads a table of numbers and strings. Cells may have blanks around them and quotes, in which
 // separators, line ends and doubled quotes are text, and a number may have a '+'; a byte order
@@ -38,6 +39,6 @@ std::vector<std::string> ReadCsvStrings(const FileBytes& file, const std::string
 void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values,
               const std::vector<std::vector<std::string>>& levels = {});
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_CSV_H_

@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/data/schema.h"
 #include "fathom/data/table.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // What a dataset is made of.
 struct DatasetParts {
@@ -121,6 +122,6 @@ class InputRows {
 // The given rows in the given order; a row may appear more than once.
 Dataset Subset(const Dataset& dataset, std::span<const Index> rows);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_DATASET_H_

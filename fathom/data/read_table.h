@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/data/table.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 enum class Header {
   kDetect,   // the first line names the columns, unless all its cells are numbers
@@ -42,6 +43,6 @@ struct ReadOptions {
 // the numbers, and for the text where it was packed or came through a pipe.
 Table ReadTable(const std::string& path, const ReadOptions& options = {});
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_READ_TABLE_H_

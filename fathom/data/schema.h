@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/data/read_table.h"
 #include "fathom/data/table.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // What the targets are.
 enum class Task {
@@ -78,6 +79,6 @@ Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* not
 ReadOptions ReadingFor(const Roles& roles, ReadOptions options);
 ReadOptions ReadingFor(const Schema& schema, ReadOptions options);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_SCHEMA_H_

@@ -4,10 +4,11 @@
 
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/random.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Together every row once; each list ascends, so that rows are read in the order of memory.
 struct Split {
@@ -33,6 +34,6 @@ std::vector<Split> GroupedFolds(const Vector& groups, Index folds, RandomStream*
 // Error if there are fewer than two or a row has none (NaN).
 std::vector<Split> GivenFolds(const Vector& fold_of_row);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_SPLIT_H_

@@ -3,10 +3,11 @@
 #ifndef FATHOM_DATA_STANDARDIZE_H_
 #define FATHOM_DATA_STANDARDIZE_H_
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/distribution/prediction.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // One per set of columns; the training data determine it.
 struct Scaler {
@@ -41,6 +42,6 @@ Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets);  // NaN 
 // A prediction of standardised targets, in the units of the file.
 Prediction Unscale(const Scaler& scaler, Prediction prediction);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_STANDARDIZE_H_

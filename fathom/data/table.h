@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 struct Table {
   std::string source;                // the file's name, for messages
@@ -46,6 +47,6 @@ inline Index FindColumn(const Table& table, const std::string& name) {
 [[noreturn]] void ThrowNoColumn(const std::string& source, const std::vector<std::string>& columns,
                                 const char* what, const std::string& name);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_TABLE_H_

@@ -5,9 +5,10 @@
 #define FATHOM_DATA_WHITEN_H_
 
 #include "fathom/base/enum_names.h"
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 enum class Whitening {
   kAuto,  // where HidesInSmallDirections says so
@@ -34,6 +35,6 @@ PrincipalDirections FindPrincipalDirections(const Matrix& x);
 // Never of tables too small to tell: fewer than ten rows per column.
 bool HidesInSmallDirections(const PrincipalDirections& principal, const Matrix& x, const Matrix& y);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DATA_WHITEN_H_

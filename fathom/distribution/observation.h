@@ -6,9 +6,10 @@
 #include <functional>
 #include <memory>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 class Observation {
  public:
@@ -41,6 +42,6 @@ struct TailFunction {
   double Crps(double y) const;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DISTRIBUTION_OBSERVATION_H_

@@ -7,10 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/distribution/observation.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 struct Prediction {
   std::vector<Moments> components;  // S of them, each [N, D]; of the functions if:
@@ -60,6 +61,6 @@ double NormalCdf(double x);
 // Inverse of NormalCdf to a relative accuracy of 1e-14; probability in (0, 1).
 double NormalQuantile(double probability);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DISTRIBUTION_PREDICTION_H_

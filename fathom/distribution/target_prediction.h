@@ -6,10 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/distribution/prediction.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 struct ClassPrediction {
   Matrix probability;  // P(y = class) [N, classes]
@@ -25,6 +26,6 @@ TargetPrediction Subset(const TargetPrediction& prediction, const std::vector<In
 // [N]: the class with the largest probability, the first of several.
 std::vector<Index> PredictedClasses(const Matrix& probability);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_DISTRIBUTION_TARGET_PREDICTION_H_

@@ -4,9 +4,10 @@
 
 #include <array>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Means over rows. p_c is the predicted probability of class c; the predicted class is the one with
 // the largest, the first of several.
@@ -44,6 +45,6 @@ class ClassScoreSums {
   std::array<Bin, 10> bins_;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_EVALUATE_CLASS_METRICS_H_

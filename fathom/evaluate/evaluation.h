@@ -5,11 +5,12 @@
 #include <variant>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/threads.h"
 #include "fathom/distribution/target_prediction.h"
 #include "fathom/evaluate/score_kinds.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 using Evaluation = std::variant<Scores, ClassScores>;
 
@@ -46,6 +47,6 @@ struct FoldScores {
 };
 FoldScores SummarizeFolds(std::vector<Evaluation> folds);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_EVALUATE_EVALUATION_H_

@@ -4,11 +4,12 @@
 
 #include <array>
 
+#include "fathom/base/export.h"
 #include "fathom/base/threads.h"
 #include "fathom/base/types.h"
 #include "fathom/distribution/prediction.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Means over all cells (rows times outputs), in the units of the targets, unless said otherwise.
 // u = F(y) is the probability integral transform: the predictive cdf at the target.
@@ -55,6 +56,6 @@ class ScoreSums {
 // certain and right prediction counts as covered. NaN where y is.
 Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& y);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_EVALUATE_METRICS_H_

@@ -7,10 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/evaluate/class_metrics.h"
 #include "fathom/evaluate/metrics.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 enum class Better {
   kLarger,
@@ -64,6 +65,6 @@ const ScoreKind* FindScore(std::string_view name);
 // The scores of which studies make tables, the most important first.
 std::vector<const ScoreKind*> TabledScores();
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_EVALUATE_SCORE_KINDS_H_

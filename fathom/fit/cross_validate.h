@@ -5,11 +5,12 @@
 #include <functional>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/data/split.h"
 #include "fathom/evaluate/evaluation.h"
 #include "fathom/fit/fit.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 struct CrossValidation {
   FoldScores scores;
@@ -38,6 +39,6 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
                               const std::vector<Split>& splits,
                               const CrossValidationControl& control = {});
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FIT_CROSS_VALIDATE_H_

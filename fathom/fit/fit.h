@@ -4,12 +4,13 @@
 
 #include <string>
 
+#include "fathom/base/export.h"
 #include "fathom/data/dataset.h"
 #include "fathom/fitted/model.h"
 #include "fathom/recipe/recipe.h"
 #include "fathom/train/control.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Fits a deep GP, or an ensemble of them, to a dataset. Throws Error for data or options that cannot
 // be used, NumericalError if the training fails: what it returns is always a good model.
@@ -25,6 +26,6 @@ Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitCon
 Model Update(const Model& model, const Dataset& dataset, Index steps = 0,
              const FitControl& control = {});
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FIT_FIT_H_

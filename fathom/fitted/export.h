@@ -4,9 +4,10 @@
 
 #include <string>
 
+#include "fathom/base/export.h"
 #include "fathom/fitted/model.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Everything that the model file holds as one JSON object: its description, and under "arrays"
 // every array by its name as nested lists. Numbers read back as the same bits; those that JSON
@@ -23,6 +24,6 @@ std::string ExportCHeader(const Model& model, const std::string& name);
 // `text` with everything replaced that a C identifier may not hold; never empty.
 std::string CIdentifier(const std::string& text);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FITTED_EXPORT_H_

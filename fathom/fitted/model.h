@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/data/schema.h"
 #include "fathom/data/standardize.h"
+#include "fathom/optimize/progress.h"
 #include "fathom/recipe/recipe.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 class Expert;
 
@@ -84,6 +86,6 @@ void NormalizeWeights(std::vector<Member>* members);
 void SaveModel(const Model& model, const std::string& path);
 Model LoadModel(const std::string& path);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FITTED_MODEL_H_

@@ -4,13 +4,14 @@
 
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/data/dataset.h"
 #include "fathom/data/table.h"
 #include "fathom/distribution/target_prediction.h"
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/predictor.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // The prediction of y: probabilities of the classes, if the model has any, or else a density. With
 // options.latent it is always the density of the functions. The columns are those of ModelPredictor.
@@ -41,6 +42,6 @@ Table PredictionTable(const TargetPrediction& prediction, const Schema& schema,
 Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
                    const PredictOptions& options = {}, const PredictionColumns& columns = {});
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FITTED_PREDICTION_TABLE_H_

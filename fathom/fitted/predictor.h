@@ -5,12 +5,14 @@
 #include <memory>
 #include <vector>
 
+#include "fathom/base/export.h"
+#include "fathom/base/precision.h"
 #include "fathom/base/threads.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/fitted/model.h"
 #include "fathom/inference/predict_options.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 class ExpertPredictor;
 
@@ -44,6 +46,6 @@ class ModelPredictor {
   std::vector<Group> groups_;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FITTED_PREDICTOR_H_

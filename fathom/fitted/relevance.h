@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/fitted/model.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Names of the inputs and targets that never varied in the training data, from which nothing can be
 // learnt.
@@ -26,6 +27,6 @@ struct Relevance {
 };
 Relevance FindRelevance(const Model& model);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_FITTED_RELEVANCE_H_

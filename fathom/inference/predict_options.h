@@ -4,9 +4,10 @@
 
 #include <cstdint>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 struct PredictOptions {
   bool latent = false;  // predict f, without the noise of an observation
@@ -18,6 +19,6 @@ struct PredictOptions {
                            // continue each other
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_INFERENCE_PREDICT_OPTIONS_H_

@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace fathom {
+#include "fathom/base/export.h"
+
+namespace fathom FATHOM_PUBLIC {
 
 // Maps a regular file into memory, so that its text takes no memory of ours; reads anything else
 // (a pipe, or "-" for standard input) once. A file must not shrink while it is mapped: the system
@@ -46,6 +48,6 @@ class FileBytes {
   std::string_view bytes_;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_IO_FILE_BYTES_H_

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "fathom/base/aligned.h"
-#include "fathom/base/enum_names.h"
+#include "fathom/base/export.h"
+#include "fathom/base/precision.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 class FullLayer;
 class Projection;
@@ -97,18 +98,6 @@ struct LatentFunctionGradient {
   Matrix& S;
 };
 
-// Of the exponentials of psi2, which are most of the work. kMixed computes them in single precision
-// and sums in double, in half the time. A variance <aa' - S, psi2> is a difference of large terms
-// where pseudo-points lie close to each other, so that its error is 1e-7 of those terms, not of the
-// variance: with one hidden unit and 150 rows a predicted variance was off by 0.04 of the target's
-// and the gradient was useless; with two or five units both held to 1e-3 and 1e-2. Kernels other
-// than se_ard know only kDouble.
-enum class Precision { kDouble, kMixed };
-constexpr auto NamesOf(Precision) {
-  return std::to_array<EnumName<Precision>>(
-      {{Precision::kDouble, "double"}, {Precision::kMixed, "mixed"}});
-}
-
 struct ProjectionOptions {
   // Whether any row may have an input with variance. If not, only certain rows may come and the
   // buffers are smaller.
@@ -151,6 +140,6 @@ class Projection {
   virtual void Finish(const double* sums, LatentFunctionGradient gradient) const = 0;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_KERNEL_KERNEL_H_

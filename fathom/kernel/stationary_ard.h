@@ -4,9 +4,10 @@
 #ifndef FATHOM_KERNEL_STATIONARY_ARD_H_
 #define FATHOM_KERNEL_STATIONARY_ARD_H_
 
+#include "fathom/base/export.h"
 #include "fathom/kernel/kernel.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 class StationaryArd : public Kernel {
  public:
@@ -39,6 +40,6 @@ class StationaryArd : public Kernel {
                                Array* r2);
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_KERNEL_STATIONARY_ARD_H_

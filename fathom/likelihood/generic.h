@@ -14,9 +14,10 @@
 #include <cstdint>
 #include <functional>
 
+#include "fathom/base/export.h"
 #include "fathom/likelihood/likelihood.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 struct GenericOptions {
   std::string name;
@@ -64,6 +65,6 @@ class GenericLikelihood : public Likelihood {
   Vector nodes_, weights_;
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_LIKELIHOOD_GENERIC_H_

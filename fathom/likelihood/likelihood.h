@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // Stateless and shared, like Kernel; its parameters are a vector of positive numbers that belongs
 // to the model.
@@ -83,6 +84,6 @@ std::vector<std::string> LikelihoodNames();
 // the name belongs to a likelihood of Fathom.
 void RegisterLikelihood(std::shared_ptr<const Likelihood> likelihood);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_LIKELIHOOD_LIKELIHOOD_H_

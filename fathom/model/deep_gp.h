@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fathom/base/enum_names.h"
 #include "fathom/likelihood/likelihood.h"
+#include "fathom/model/architecture.h"
 #include "fathom/model/sparse_gp.h"
 
 namespace fathom {
@@ -24,18 +24,6 @@ struct GpLayer {
   Index outputs() const { return static_cast<Index>(gps.size()); }
   Index inputs() const { return gps.front().input_dim(); }
 };
-
-// How what is known of a row passes from layer to layer.
-enum class Propagation {
-  kMoments,  // as a Gaussian with the true means and variances: probabilistic backpropagation
-  kSamples,  // as paths drawn afresh for each row
-  kPoints,   // as paths through points common to all rows, learnt with the model
-};
-constexpr auto NamesOf(Propagation) {
-  return std::to_array<EnumName<Propagation>>({{Propagation::kMoments, "moments"},
-                                               {Propagation::kSamples, "samples"},
-                                               {Propagation::kPoints, "points"}});
-}
 
 struct DeepGp {
   std::vector<GpLayer> layers;

@@ -4,14 +4,9 @@
 #define FATHOM_OPTIMIZE_ADAM_H_
 
 #include "fathom/base/types.h"
+#include "fathom/optimize/options.h"
 
 namespace fathom {
-
-struct AdamOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-};
 
 struct AdamState {
   Vector first, second;  // moving averages of the gradient and of its square

@@ -8,28 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "fathom/base/enum_names.h"
 #include "fathom/optimize/adam.h"
 #include "fathom/optimize/objective.h"
+#include "fathom/optimize/options.h"
+#include "fathom/optimize/progress.h"
 
 namespace fathom {
-
-struct MinimizeOptions {
-  Index steps = 1000;  // from MinimizeState::first_step on
-  // All rows if the table has no more; otherwise the remainder of an epoch is left out.
-  Index batch_size = 256;
-  double learning_rate = 0.03;
-  Index warm_up = 100;     // without it the energy explodes in the first steps of a wide network
-  double time_budget = 0;  // seconds; if it ends before the steps do, so does the decay. 0: none
-  // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps,
-  // the rate is brought to zero over `cool_down` steps and the run ends. patience = 0 switches it
-  // off.
-  Index patience = 1000;
-  double tolerance = 1e-3;
-  Index cool_down = 150;
-  int max_recoveries = 10;
-  AdamOptions adam = {};
-};
 
 // Where a run stands.
 struct MinimizePoint {
@@ -59,25 +43,6 @@ struct MinimizeState : MinimizePoint {
     fallback = *this;
   }
 };
-
-struct Progress {
-  Index step = 0;
-  Index steps = 0;   // the last one that is planned
-  double value = 0;  // smoothed
-  double rate = 0;   // of learning
-  double seconds = 0;
-  double fraction = 0;  // of the run that is done, in steps or in time
-};
-
-enum class StopReason { kFinished, kConverged, kTimeBudget, kInterrupted, kNumericalFailure };
-constexpr auto NamesOf(StopReason) {
-  return std::to_array<EnumName<StopReason>>(
-      {{StopReason::kFinished, "finished"},
-       {StopReason::kConverged, "converged"},
-       {StopReason::kTimeBudget, "time budget"},
-       {StopReason::kInterrupted, "interrupted"},
-       {StopReason::kNumericalFailure, "numerical failure"}});
-}
 
 struct Summary {
   StopReason reason = StopReason::kFinished;

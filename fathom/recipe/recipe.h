@@ -9,11 +9,13 @@
 
 #include "fathom/base/enum_names.h"
 #include "fathom/base/error.h"
+#include "fathom/base/export.h"
+#include "fathom/base/precision.h"
 #include "fathom/data/whiten.h"
-#include "fathom/model/initialize.h"
-#include "fathom/optimize/minimize.h"
+#include "fathom/model/architecture.h"
+#include "fathom/optimize/options.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // How the posterior is found.
 enum class Inference {
@@ -26,7 +28,7 @@ constexpr auto NamesOf(Inference) {
       {{Inference::kAep, "aep"}, {Inference::kSep, "sep"}, {Inference::kEp, "ep"}});
 }
 
-// Whether networks of several kinds are fitted and their predictions mixed; see stack.h.
+// Whether networks of several kinds are fitted and their predictions mixed; see ensemble.h.
 enum class Stacking { kNever, kAuto, kAlways };
 constexpr auto NamesOf(Stacking) {
   return std::to_array<EnumName<Stacking>>(
@@ -83,6 +85,6 @@ class RecipeError : public Error {
 // likelihood that is not known. The ranges of the fields stand in fields.cc.
 void CheckRecipe(const Recipe& recipe);
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_RECIPE_RECIPE_H_

@@ -8,6 +8,7 @@
 
 #include "fathom/fitted/model.h"
 #include "fathom/model/packing.h"
+#include "fathom/optimize/minimize.h"
 #include "fathom/train/network_in_training.h"
 
 namespace fathom {

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "fathom/base/export.h"
 #include "fathom/base/types.h"
-#include "fathom/optimize/minimize.h"
+#include "fathom/optimize/progress.h"
 
-namespace fathom {
+namespace fathom FATHOM_PUBLIC {
 
 // What is known at the end of each pass over the table.
 struct EpochMetrics {
@@ -40,6 +41,6 @@ struct FitControl {
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
 };
 
-}  // namespace fathom
+}  // namespace FATHOM_PUBLIC
 
 #endif  // FATHOM_TRAIN_CONTROL_H_

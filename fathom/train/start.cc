@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fathom/model/initialize.h"
 #include "fathom/train/observations.h"
 #include "fathom/train/training.h"
 
