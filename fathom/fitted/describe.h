@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fathom/fitted/model.h"
+#include "fathom/model/deep_gp.h"
 
 namespace fathom {
 

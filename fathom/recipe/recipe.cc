@@ -6,6 +6,7 @@
 
 #include "fathom/base/text.h"
 #include "fathom/kernel/full_layer.h"
+#include "fathom/likelihood/likelihood.h"
 #include "fathom/recipe/fields.h"
 
 namespace fathom {
