@@ -7,6 +7,7 @@
 
 #include "fathom/base/random.h"
 #include "fathom/fathom.h"
+#include "fathom/likelihood.h"
 
 namespace {
 

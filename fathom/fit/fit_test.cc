@@ -335,7 +335,7 @@ TEST(Fit, EnergyOfALargeTableIsEstimatedWell) {
   const Moments x = StandardizeInputs(model.leader().input_scaler, data.inputs);
   const Matrix y = StandardizeTargets(model.leader().target_scaler, data.targets);
   const ThreadPool pool(1);
-  std::vector<Index> all(data.rows());
+  std::vector<Index> all(static_cast<std::size_t>(data.inputs.rows()));
   std::iota(all.begin(), all.end(), Index{0});
   const AepEnergy energy(LeadingNetwork(model), x, y, {.alpha = recipe.alpha}, pool);
   const double exact = energy.Energy(LeadingNetwork(model), all, nullptr).F / 12000;

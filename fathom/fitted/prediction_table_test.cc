@@ -8,6 +8,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
 #include "fathom/fit/fit.h"
+#include "tests/support/changed_model.h"
 
 namespace fathom {
 namespace {

@@ -40,9 +40,11 @@ TEST(RecipeFields, TheKindsThatAreNamedExist) {
   Recipe recipe;
   for (const Field& field : RecipeFields(&recipe)) {
     for (const std::string& kind : field.choices) {
-      if (field.name == "architecture.kernel") EXPECT_EQ(MakeKernel(kind)->Name(), kind);
-      if (field.name == "architecture.likelihood")
+      if (field.name == "architecture.kernel") {
+        EXPECT_EQ(MakeKernel(kind)->Name(), kind);
+      } else if (field.name == "architecture.likelihood") {
         EXPECT_NE(field.help.find(kind), std::string::npos);
+      }
     }
   }
 }

@@ -101,7 +101,7 @@ TEST_P(FitBy, ACheckpointWithoutItsFactorsIsRefused) {
   const TestFolder folder;
   FitControl control;
   control.checkpoint = folder.Path("checkpoint");
-  control.callback = [](const Progress&, const MinimizeState&) { return false; };
+  control.callback = [](const Progress&) { return false; };
   Fit(dataset, SmallRecipe(GetParam()), control);
   Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
   ASSERT_EQ(checkpoint.factors.arrays.count("1.0"), 1U);
