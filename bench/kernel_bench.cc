@@ -38,14 +38,14 @@ class Layer {
   }
 
   void Run() {
-    projection_->Forward(x_.mean, x_.var, tape_.data(), m_.data(), v_.data());
+    projection_->Forward({x_.mean, x_.var}, tape_.data(), m_.data(), v_.data());
     m_.setConstant(0.5);
     v_.setConstant(-0.25);
     const bool below = x_.var(0, 0) > 0;  // the first layer has nothing below it
     Eigen::Ref<Matrix> d_mean(d_x_.mean);
     Eigen::Ref<Matrix> d_var(d_x_.var);
-    projection_->Backward(x_.mean, x_.var, tape_.data(), m_.data(), v_.data(), sums_.data(),
-                          below ? &d_mean : nullptr, below ? &d_var : nullptr);
+    projection_->Backward({x_.mean, x_.var}, tape_.data(), {m_.data(), v_.data()}, sums_.data(),
+                          {below ? &d_mean : nullptr, below ? &d_var : nullptr});
   }
 
  private:

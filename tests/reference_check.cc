@@ -75,7 +75,9 @@ std::vector<ReferenceResult> CheckReferences(const std::string& folder) {
 
 std::string ReferenceFolder() {
   const char* folder = std::getenv("FATHOM_REFERENCE_DIR");
-  return folder != nullptr && *folder != '\0' ? folder : FATHOM_SOURCE_DIR "/tests/reference";
+  return folder != nullptr && *folder != '\0' ? folder : OwnReferenceFolder();
 }
+
+std::string OwnReferenceFolder() { return FATHOM_SOURCE_DIR "/tests/reference"; }
 
 }  // namespace fathom

@@ -37,14 +37,14 @@ PsiCall CallProjection(const KernelParameters& kernel, const Weights& weights, c
   PsiCall out;
   out.m.resize(x.rows());
   out.v.resize(x.rows());
-  projection->Forward(x.mean, x.var, tape.data(), out.m.data(), out.v.data());
+  projection->Forward({x.mean, x.var}, tape.data(), out.m.data(), out.v.data());
   out.d_x.SetZero(x.rows(), x.cols());
   Eigen::Ref<Matrix> d_mean(out.d_x.mean);
   Eigen::Ref<Matrix> d_var(out.d_x.var);
   const Vector dms = Vector::Constant(x.rows(), dm);
   const Vector dvs = Vector::Constant(x.rows(), dv);
-  projection->Backward(x.mean, x.var, tape.data(), dms.data(), dvs.data(), sums.data(), &d_mean,
-                       &d_var);
+  projection->Backward({x.mean, x.var}, tape.data(), {dms.data(), dvs.data()}, sums.data(),
+                       {&d_mean, &d_var});
   out.d_theta = Vector::Zero(theta.size());
   out.dZ = Matrix::Zero(Z.rows(), Z.cols());
   Vector da = Vector::Zero(a.size());

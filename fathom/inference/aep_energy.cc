@@ -69,7 +69,9 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gra
   ConditionedModel& gps = workspace->gps;
   Network& network = workspace->network;
   gps.Prepare(model, {alpha, options_.N}, pool_);
-  network.Prepare(model, network_options_, gps, pool_);
+  NetworkOptions network_options = network_options_;
+  network_options.inputs = gradient.inputs != nullptr;
+  network.Prepare(model, network_options, gps, pool_);
   const Want want = gradient.inputs != nullptr  ? Want::kInputs
                     : gradient.model != nullptr ? Want::kGradient
                                                 : Want::kValue;

@@ -2,7 +2,8 @@
 
 namespace fathom {
 
-CertainRows ProjectCertain(const SparseGp& gp, const Matrix& L_inverse, const Matrix& x) {
+CertainRows ProjectCertain(const CertainInput& in) {
+  const auto& [gp, L_inverse, x] = in;
   Matrix K(x.rows(), gp.num_inducing());
   gp.kernel->Cross(gp.theta, x, gp.Z, K);
   CertainRows out{K * L_inverse.transpose().triangularView<Eigen::Upper>(), Vector(x.rows())};
@@ -11,17 +12,17 @@ CertainRows ProjectCertain(const SparseGp& gp, const Matrix& L_inverse, const Ma
   return out;
 }
 
-void ProjectCertainBackward(const SparseGp& gp, const Matrix& L_inverse, const Matrix& x,
-                            const CertainRows& rows, const Matrix& dC, const Vector& d_spread,
-                            SparseGp* d_gp, Matrix* phi_argument) {
-  const Vector active = (rows.spread.array() > 0).select(d_spread, 0.0);
-  const Matrix total = dC - 2 * active.asDiagonal() * rows.C;
+void ProjectCertainBackward(const CertainInput& in, const CertainRows& rows,
+                            const CertainRows& d_rows, SparseGp* d_gp, Matrix* phi_argument) {
+  const auto& [gp, L_inverse, x] = in;
+  const Vector active = (rows.spread.array() > 0).select(d_rows.spread, 0.0);
+  const Matrix total = d_rows.C - 2 * active.asDiagonal() * rows.C;
   // C = k(x, Z) L^-T.
   phi_argument->noalias() -= total.transpose() * rows.C;
   const Matrix dK = total * L_inverse.triangularView<Eigen::Lower>();
   Matrix K(x.rows(), gp.num_inducing());
   gp.kernel->Cross(gp.theta, x, gp.Z, K);
-  gp.kernel->CrossBackward(gp.theta, x, gp.Z, K, dK, d_gp->theta, nullptr, d_gp->Z);
+  gp.kernel->CrossBackward(gp.theta, x, gp.Z, K, dK, {d_gp->theta, nullptr, d_gp->Z});
   gp.kernel->DiagonalBackward(gp.theta, x, active, d_gp->theta, nullptr);
 }
 

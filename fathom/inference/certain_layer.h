@@ -15,12 +15,16 @@ struct CertainRows {
   Vector spread;  // [rows], k(x, x) - c'c, not below 0
 };
 
-// x [rows, D]. O(rows M^2).
-CertainRows ProjectCertain(const SparseGp& gp, const Matrix& L_inverse, const Matrix& x);
+struct CertainInput {
+  const SparseGp& gp;
+  const Matrix& L_inverse;
+  const Matrix& x;  // [rows, D]
+};
+// O(rows M^2).
+CertainRows ProjectCertain(const CertainInput& in);
 // Adds to d_gp's theta and Z, and to L' dF/dL.
-void ProjectCertainBackward(const SparseGp& gp, const Matrix& L_inverse, const Matrix& x,
-                            const CertainRows& rows, const Matrix& dC, const Vector& d_spread,
-                            SparseGp* d_gp, Matrix* phi_argument);
+void ProjectCertainBackward(const CertainInput& in, const CertainRows& rows,
+                            const CertainRows& d_rows, SparseGp* d_gp, Matrix* phi_argument);
 
 // The cavities of all rows, each without the share alpha of its own factor
 // -1/2 T (b'v)^2 + h b'v along a direction b. With u = V b and q = 1 - alpha T b'u,

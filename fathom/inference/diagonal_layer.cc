@@ -52,7 +52,7 @@ void DiagonalLayer::Forward(const Moments& below, const Moments& raw, Tape* tape
   }
   out->Resize(below.rows(), outputs);
   for (Index d = 0; d < outputs; ++d) {
-    projections_[d]->Forward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
+    projections_[d]->Forward({input.mean, input.var}, tape->functions[d].data(), tape->m.data(),
                              tape->v.data());
     out->mean.col(d) = tape->m;
     tape->latent_var.col(d) = tape->v;
@@ -74,10 +74,10 @@ void DiagonalLayer::Backward(const Moments& d_out, Wanted wanted, Tape* tape, Su
   for (Index d = 0; d < layer_->outputs(); ++d) {
     tape->m = d_out.mean.col(d);
     tape->v = (tape->latent_var.col(d).array() < 0).select(0.0, d_out.var.col(d));
-    projections_[d]->Backward(input.mean, input.var, tape->functions[d].data(), tape->m.data(),
-                              tape->v.data(), sums->function(number_, d),
-                              wanted == Wanted::kNone ? nullptr : &d_mean,
-                              wanted == Wanted::kMeanAndVar ? &d_var : nullptr);
+    projections_[d]->Backward({input.mean, input.var}, tape->functions[d].data(),
+                              {tape->m.data(), tape->v.data()}, sums->function(number_, d),
+                              {wanted == Wanted::kNone ? nullptr : &d_mean,
+                               wanted == Wanted::kMeanAndVar ? &d_var : nullptr});
   }
 }
 

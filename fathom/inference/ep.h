@@ -56,7 +56,7 @@ class Ep : public FactorInference {
     Natural Sum(const Vector& weights) const;
     Natural At(Index row) const;
   };
-  // Of the energy and its gradient, over rows.
+  // The energy and its gradient, summed over rows.
   struct RowSums {
     double value = 0;  // sum of weight (log Z + sum_gps (phi(q_n) - phi(q)))
     DeepGp gradient;
@@ -83,10 +83,15 @@ class Ep : public FactorInference {
   void FirstLayerDown(const Point& point, const std::vector<LineCavities>& cavities,
                       const CertainLayer& first, RowSums* sums) const;
   RowSums NoSums() const;
-  // One row of the energy, number i of the batch and n of the table; with its gradient, where it is
-  // wanted, and that of the first layer's outputs. `scale` is what a row counts for in F.
-  void AddRow(const Point& point, Index n, Index i, double scale, bool want_gradient,
-              CertainLayer* first, RowStep* step, RowSums* sums) const;
+  struct EnergyRow {
+    Index n, i;    // its number in the table and in the batch
+    double scale;  // what it counts for in F
+    bool want_gradient;
+  };
+  // One row of the energy; with its gradient, where it is wanted, and that of the first layer's
+  // outputs.
+  void AddRow(const Point& point, const EnergyRow& row, CertainLayer* first, RowStep* step,
+              RowSums* sums) const;
   RowSums SumRows(const Point& point, std::span<const Index> batch, double scale,
                   bool want_gradient, CertainLayer* first) const;
   double FactorTerms() const;  // of F, beside the rows

@@ -15,10 +15,10 @@ void Ep::FirstLayerDown(const Point& point, const std::vector<LineCavities>& cav
   pool_.Run(d_layer.outputs(), [&](Index d) {
     const Vector d_t = first.d_out.mean.col(d);
     const Vector d_s = first.d_out.var.col(d);
-    const Matrix dC =
-        MomentsAlongBackward(factors_[0][d].q, &cavities[d], first.moments[d], d_t, d_s);
-    ProjectCertainBackward(point.model.layers[0].gps[d], point.grams[0][d].L_inverse, first.x,
-                           first.rows[d], dC, d_s, &d_layer.gps[d], &sums->phi_arguments[0][d]);
+    const CertainRows d_rows{
+        MomentsAlongBackward(factors_[0][d].q, &cavities[d], first.moments[d], d_t, d_s), d_s};
+    ProjectCertainBackward({point.model.layers[0].gps[d], point.grams[0][d].L_inverse, first.x},
+                           first.rows[d], d_rows, &d_layer.gps[d], &sums->phi_arguments[0][d]);
   });
 }
 
@@ -45,8 +45,9 @@ Ep::RowSums Ep::NoSums() const {
   return sums;
 }
 
-void Ep::AddRow(const Point& point, Index n, Index i, double scale, bool want_gradient,
-                CertainLayer* first, RowStep* step, RowSums* sums) const {
+void Ep::AddRow(const Point& point, const EnergyRow& row, CertainLayer* first, RowStep* step,
+                RowSums* sums) const {
+  const auto& [n, i, scale, want_gradient] = row;
   PerFunction<Belief> cavities;
   if (!SetCavities(point, n, step, &cavities))
     throw NumericalError("the cavity of a row is not a distribution");
@@ -70,10 +71,10 @@ void Ep::AddRow(const Point& point, Index n, Index i, double scale, bool want_gr
     GpLayer& d_layer = sums->gradient.layers[l];
     d_layer.noise_variance += counts * step->sums().noise(l);
     for (std::size_t d = 0; d < factors_[l].size(); ++d) {
-      const RowStep::Slopes& row = step->FunctionSlopes(l, static_cast<Index>(d));
-      d_layer.gps[d].theta += counts * row.theta;
-      d_layer.gps[d].Z += counts * row.Z;
-      WhitenSlopes(row.cavity, point.grams[l][d].L_inverse, &slopes);
+      const RowStep::Slopes& found = step->FunctionSlopes(l, static_cast<Index>(d));
+      d_layer.gps[d].theta += counts * found.theta;
+      d_layer.gps[d].Z += counts * found.Z;
+      WhitenSlopes(found.cavity, point.grams[l][d].L_inverse, &slopes);
       ConditionBackward(cavities[l][d], slopes, counts, &sums->phi_arguments[l][d]);
     }
   }
@@ -86,7 +87,7 @@ Ep::RowSums Ep::SumRows(const Point& point, std::span<const Index> batch, double
   RowSteps steps;
   steps.Run(point.model, first_dense_, uncertain_inputs_, count, pool_,
             [&](RowStep* step, Index slot, Index i) {
-              AddRow(point, batch[i], i, scale, want_gradient, first, step, &slots[slot]);
+              AddRow(point, {batch[i], i, scale, want_gradient}, first, step, &slots[slot]);
             });
   for (std::size_t s = 1; s < slots.size(); ++s) slots[0].Add(slots[s]);
   return std::move(slots[0]);
@@ -134,7 +135,7 @@ double Ep::Energy(const Point& point, std::span<const Index> batch, DeepGp* grad
     Matrix& dK = sums.phi_arguments[l][d];
     FactorGramBackward(gram.L_inverse, gram.jitter, &dK, &scratch);
     AlignedBuffer kernel_scratch;
-    gp.kernel->GramBackward(gp.theta, gp.Z, gram.K, dK, &d_gp.theta, &d_gp.Z, &kernel_scratch);
+    gp.kernel->GramBackward(gp.theta, gp.Z, gram.K, dK, {d_gp.theta, d_gp.Z}, &kernel_scratch);
   });
   *gradient = std::move(sums.gradient);
   return F;

@@ -89,7 +89,7 @@ void FactorInference::ProjectFirstLayer(const Point& point, std::span<const Inde
   out->rows.resize(layer.gps.size());
   out->moments.resize(layer.gps.size());
   pool_.Run(layer.outputs(), [&](Index d) {
-    out->rows[d] = ProjectCertain(layer.gps[d], point.grams[0][d].L_inverse, out->x);
+    out->rows[d] = ProjectCertain({layer.gps[d], point.grams[0][d].L_inverse, out->x});
   });
 }
 

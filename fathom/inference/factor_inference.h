@@ -92,10 +92,10 @@ class FactorInference : public Objective {
     Moments d_out;                     // the gradient that comes back
   };
   void ProjectFirstLayer(const Point& point, std::span<const Index> rows, CertainLayer* out) const;
-  // From layer->moments to layer->out.
+  // Computes layer->out from layer->moments.
   void ObserveFirstLayer(const DeepGp& model, CertainLayer* layer) const;
   Moments RawRow(Index n) const;
-  // From a state, with a name of its own for each function; throws Error unless it has that shape.
+  // Each function has a name in a state. StateArray throws Error unless the array has that shape.
   static std::string StateName(Index layer, Index function);
   static const Matrix& StateArray(const State& state, const std::string& name, Index rows,
                                   Index cols);

@@ -43,7 +43,7 @@ struct CavitySlopes {
   Vector g;  // dlogZ/dm
   Matrix E;  // -dlogZ/dV, symmetric
 };
-// From the gradient with respect to a and S:  g = L^-1 da,   E = L^-1 dS L^-T.
+// Turns the gradient with respect to a and S into it:  g = L^-1 da,   E = L^-1 dS L^-T.
 void WhitenSlopes(const Conditioned& d, const Matrix& L_inverse, CavitySlopes* out);
 // Adds the gradient through L of Condition, at fixed m and V, to L' dF/dL (see CholeskyBackward):
 //   -scale (m g' + 2 (I - V) E)

@@ -8,7 +8,7 @@
 namespace fathom {
 
 void CheckNetwork(const DeepGp& model, const NetworkOptions& options) {
-  if (options.joint) CheckFullCovariance(model, options.uncertain);
+  if (options.joint) CheckFullCovariance(model, options.uncertain || options.inputs);
 }
 
 // Sampled hidden units are certain; only raw inputs beside them may still have variance.
@@ -24,7 +24,9 @@ void Network::Reset(const DeepGp& model, const NetworkOptions& options) {
   layers_.resize(model.layers.size());
   flat_.clear();
   // Where covariances are handed on, only layer 0 under certain inputs can do without them.
-  const Index first_joint = options.joint ? (options.uncertain ? 0 : 1) : model.num_layers();
+  const Index first_joint = !options.joint                        ? model.num_layers()
+                            : options.uncertain || options.inputs ? 0
+                                                                  : 1;
   for (Index l = 0; l < model.num_layers(); ++l) {
     if (l >= first_joint) {
       if (!std::holds_alternative<JointLayer>(layers_[l])) layers_[l].emplace<JointLayer>();
@@ -76,7 +78,7 @@ void Network::Forward(Index l, const Handed& below, const Moments& raw, LayerTap
 
 namespace {
 
-// From the gradient with respect to a layer's whole input [hidden units below, raw inputs].
+// Splits the gradient with respect to a layer's whole input [hidden units below, raw inputs].
 void Split(const Moments& d_input, Index below, const Network::InputGradient& out) {
   if (out.below != nullptr) {
     out.below->moments.mean = d_input.mean.leftCols(below);

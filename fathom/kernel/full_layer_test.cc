@@ -124,15 +124,15 @@ Gradient DiagonalBackward(const Kernel& kernel, const std::vector<Function>& fun
     AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
     Vector m(x.rows());
     Vector v(x.rows());
-    projection->Forward(x.mean, x.var, tape.data(), m.data(), v.data());
+    projection->Forward({x.mean, x.var}, tape.data(), m.data(), v.data());
     out->mean.col(static_cast<Index>(d)) = m;
     out->var.col(static_cast<Index>(d)) = v;
     m = weights.mean.col(static_cast<Index>(d));
     v = weights.var.col(static_cast<Index>(d));
     Eigen::Ref<Matrix> d_mean(d_x.mean);
     Eigen::Ref<Matrix> d_var(d_x.var);
-    projection->Backward(x.mean, x.var, tape.data(), m.data(), v.data(), sums.data(), &d_mean,
-                         &d_var);
+    projection->Backward({x.mean, x.var}, tape.data(), {m.data(), v.data()}, sums.data(),
+                         {&d_mean, &d_var});
     g.functions.push_back(functions[d].ZeroLike());
     projection->Finish(sums.data(), g.functions.back().gradient_view());
   }

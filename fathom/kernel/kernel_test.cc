@@ -11,7 +11,7 @@
 namespace fathom {
 namespace {
 
-// Of the differences: small, because a spectral mixture's variances are of order 1/40.
+// Differences take small steps, because a spectral mixture's variances are of order 1/40.
 constexpr double kStep = 1e-4;
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kKernels), [](const auto& test) {
@@ -113,7 +113,7 @@ TEST_P(EveryKernel, CrossAndDiagonalAreItsDefinition) {
   }
 }
 
-// Of f(x + h e_d) - f(x - h e_d), with what is of first and second order in h taken out.
+// The variance of f(x + h e_d) - f(x - h e_d), without its terms of higher order in h.
 TEST_P(EveryKernel, SlopeVarianceAgainstDifferences) {
   RandomStream stream(2);
   const Function f = RandomFunction(*kernel_, 1, 3, false, &stream);
@@ -159,11 +159,27 @@ TEST_P(EveryKernel, CrossAndDiagonalBackward) {
   Matrix dX = Matrix::Zero(N, D);
   Matrix dZ = Matrix::Zero(M, D);
   Eigen::Ref<Matrix> dX_ref(dX);
-  kernel_->CrossBackward(f.theta, X, f.Z, K, dK, d_theta, &dX_ref, dZ);
+  kernel_->CrossBackward(f.theta, X, f.Z, K, dK, {d_theta, &dX_ref, dZ});
   kernel_->DiagonalBackward(f.theta, X, d_diagonal, d_theta, &dX_ref);
   Vector gradient(point.size());
   gradient << d_theta, dX.reshaped<Eigen::RowMajor>(), dZ.reshaped<Eigen::RowMajor>();
   ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
+}
+
+// A kernel's own derivatives against the differences that serve those without.
+TEST_P(EveryKernel, DerivativesAlongAnInput) {
+  RandomStream stream(14);
+  const Function f = RandomFunction(*kernel_, 5, 3, false, &stream);
+  const Matrix X = stream.NormalMatrix(4, 3);
+  for (Index q = 0; q < 3; ++q) {
+    Kernel::Along own;
+    Kernel::Along differences;
+    kernel_->CrossAlong(f.theta, X, f.Z, q, &own);
+    kernel_->Kernel::CrossAlong(f.theta, X, f.Z, q, &differences);
+    EXPECT_LT((own.first - differences.first).cwiseAbs().maxCoeff(), 1e-7);
+    EXPECT_LT((own.second - differences.second).cwiseAbs().maxCoeff(), 1e-6);
+    EXPECT_LT((own.diagonal_second - differences.diagonal_second).cwiseAbs().maxCoeff(), 1e-8);
+  }
 }
 
 TEST_P(EveryKernel, GramBackward) {
@@ -187,12 +203,12 @@ TEST_P(EveryKernel, GramBackward) {
     Vector d_theta = Vector::Zero(parameters);
     Matrix dZ = Matrix::Zero(M, D);
     AlignedBuffer scratch;
-    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ, &scratch);
+    kernel_->GramBackward(f.theta, f.Z, K, dK, {d_theta, dZ}, &scratch);
     Vector gradient(point.size());
     gradient << d_theta, Eigen::Map<const Vector>(dZ.data(), dZ.size());
     ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
     // It adds.
-    kernel_->GramBackward(f.theta, f.Z, K, dK, &d_theta, &dZ, &scratch);
+    kernel_->GramBackward(f.theta, f.Z, K, dK, {d_theta, dZ}, &scratch);
     EXPECT_NEAR(d_theta[0], 2 * gradient[0], 1e-12);
     EXPECT_NEAR(dZ(0, 0), 2 * gradient[parameters], 1e-12);
   }

@@ -25,8 +25,8 @@ class LinearArdProjection : public Projection {
   Index TapeSize(Index /*rows*/) const override { return kSimdPadding; }
   Index SumsSize() const override { return PaddedSize(D_ * D_ + D_); }
 
-  void Forward(const Rows& mean, const Rows& var, double* /*tape*/, double* m,
-               double* v) const override {
+  void Forward(const Input& input, double* /*tape*/, double* m, double* v) const override {
+    const auto& [mean, var] = input;
     const Vector& slope = moments_.slope();
     const Matrix& Q = moments_.Q();
     Vector x(D_);
@@ -38,9 +38,10 @@ class LinearArdProjection : public Projection {
     }
   }
 
-  void Backward(const Rows& mean, const Rows& var, double* /*tape*/, const double* d_m,
-                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
-                Eigen::Ref<Matrix>* d_var) const override {
+  void Backward(const Input& input, double* /*tape*/, const Slopes& d_out, double* sums,
+                const InputSlopes& d_x) const override {
+    const auto& [mean, var] = input;
+    const auto& [d_m, d_v] = d_out;
     const Vector& slope = moments_.slope();
     const Matrix& Q = moments_.Q();
     MapMatrix G(sums, D_, D_);
@@ -53,10 +54,10 @@ class LinearArdProjection : public Projection {
       G.noalias() += d_v[n] * x * x.transpose();
       G.diagonal() += d_v[n] * s;
       d_slope += d_m[n] * x + 2 * d_v[n] * s.cwiseProduct(slope);
-      if (d_mean != nullptr) d_mean->row(n) += (d_m[n] * slope + 2 * d_v[n] * (Q * x)).transpose();
-      if (d_var != nullptr && (s.array() != 0).any()) {
-        d_var->row(n) += d_v[n] * (Q.diagonal() + slope.cwiseAbs2()).transpose();
-      }
+      if (d_x.mean != nullptr)
+        d_x.mean->row(n) += (d_m[n] * slope + 2 * d_v[n] * (Q * x)).transpose();
+      if (d_x.var != nullptr)
+        d_x.var->row(n) += d_v[n] * (Q.diagonal() + slope.cwiseAbs2()).transpose();
     }
   }
 
@@ -120,12 +121,18 @@ void LinearArd::Cross(const Vector& theta, const Rows& X, const Matrix& Z,
 }
 
 void LinearArd::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z,
-                              const Rows& /*K*/, const Rows& dK, Eigen::Ref<Vector> d_theta,
-                              Eigen::Ref<Matrix>* dX, Eigen::Ref<Matrix> dZ) const {
+                              const Rows& /*K*/, const Rows& dK, CrossGradient gradient) const {
   const Matrix pull = dK * Z;
-  d_theta += X.cwiseProduct(pull).colwise().sum().transpose();
-  if (dX != nullptr) *dX += pull * theta.asDiagonal();
-  dZ += dK.transpose() * X * theta.asDiagonal();
+  gradient.theta += X.cwiseProduct(pull).colwise().sum().transpose();
+  if (gradient.X != nullptr) *gradient.X += pull * theta.asDiagonal();
+  gradient.Z += dK.transpose() * X * theta.asDiagonal();
+}
+
+void LinearArd::CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,
+                           Along* out) const {
+  out->first = (theta[input] * Z.col(input)).transpose().replicate(X.rows(), 1);
+  out->second.setZero(X.rows(), Z.rows());
+  out->diagonal_second.setConstant(X.rows(), 2 * theta[input]);
 }
 
 void LinearArd::Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const {

@@ -18,7 +18,7 @@ namespace fathom {
 // A latent function under this kernel, reduced to what a row needs.            [linear-ard-moments]
 class LinearMoments {
  public:
-  // Of the function's theta, `variances` is what belongs to this kernel.
+  // `variances` is the part of the function's theta that belongs to this kernel.
   void Prepare(const LatentFunction& function, const Eigen::Ref<const Vector>& variances);
   // Adds to d_variances and to Z, a and S of the gradient. dQ and dSA may be of any symmetry; dSA
   // is null for zero.
@@ -44,11 +44,12 @@ class LinearArd : public Kernel {
   void Cross(const Vector& theta, const Rows& X, const Matrix& Z,
              Eigen::Ref<Matrix> K) const override;
   void CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z, const Rows& K,
-                     const Rows& dK, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX,
-                     Eigen::Ref<Matrix> dZ) const override;
+                     const Rows& dK, CrossGradient gradient) const override;
   void Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const override;
   void DiagonalBackward(const Vector& theta, const Rows& X, const Eigen::Ref<const Vector>& dk,
                         Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX) const override;
+  void CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,
+                  Along* out) const override;
   Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   std::unique_ptr<Projection> NewProjection() const override;
   std::unique_ptr<FullLayer> NewFullLayer() const override;

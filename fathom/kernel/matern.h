@@ -17,6 +17,7 @@ class Matern32 : public StationaryArd {
  protected:
   void Profile(Array* r2) const override;
   void LogSlope(Array* r2) const override;
+  void Derivatives(Array* r2, Array* second) const override;
 };
 
 class Matern52 : public StationaryArd {
@@ -26,6 +27,7 @@ class Matern52 : public StationaryArd {
  protected:
   void Profile(Array* r2) const override;
   void LogSlope(Array* r2) const override;
+  void Derivatives(Array* r2, Array* second) const override;
 };
 
 }  // namespace fathom

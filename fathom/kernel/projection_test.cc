@@ -14,7 +14,7 @@
 namespace fathom {
 namespace {
 
-// Of the differences: small, because a spectral mixture's variances are of order 1/40.
+// Differences take small steps, because a spectral mixture's variances are of order 1/40.
 constexpr double kStep = 1e-4;
 
 TEST_P(EveryKernel, ZeroVarianceIsThePlainKernel) {
@@ -94,8 +94,9 @@ TEST_P(EveryKernel, UncertainInputsAgainstQuadratureInTwoDimensions) {
   }
 }
 
-// F = d_m'm + d_v'v and its gradient with respect to everything, as one vector: mean, var of the
-// rows that have any (of quadrature, of the cells that have any), theta, Z, a, S (lower triangle).
+// F = d_m'm + d_v'v and its gradient with respect to everything, as one vector: mean, var, theta, Z,
+// a, S (lower triangle). The closed forms hold for variances slightly below 0, too, so that
+// differences around 0 are possible; quadrature takes part only with the cells that have a variance.
 class Whole {
  public:
   Whole(std::shared_ptr<const Kernel> kernel, Function f, Moments x, RandomStream* stream)
@@ -130,7 +131,7 @@ class Whole {
     AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
     Vector m(x_.rows());
     Vector v(x_.rows());
-    projection->Forward(x_.mean, x_.var, tape.data(), m.data(), v.data());
+    projection->Forward({x_.mean, x_.var}, tape.data(), m.data(), v.data());
     Whole slopes = *this;
     slopes.x_.SetZero(x_.rows(), x_.cols());
     slopes.f_.theta.setZero();
@@ -139,8 +140,8 @@ class Whole {
     slopes.f_.S.setZero();
     Eigen::Ref<Matrix> d_mean(slopes.x_.mean);
     Eigen::Ref<Matrix> d_var(slopes.x_.var);
-    projection->Backward(x_.mean, x_.var, tape.data(), d_m_.data(), d_v_.data(), sums.data(),
-                         &d_mean, &d_var);
+    projection->Backward({x_.mean, x_.var}, tape.data(), {d_m_.data(), d_v_.data()}, sums.data(),
+                         {&d_mean, &d_var});
     projection->Finish(sums.data(), {slopes.f_.theta, slopes.f_.Z, slopes.f_.a, slopes.f_.S});
     Vector gradient(slopes.Size());
     Index k = 0;
@@ -173,9 +174,8 @@ class Whole {
     const bool closed = kernel.MostUncertainInputs() > 1000;
     std::vector<std::pair<Index, Index>> cells;
     for (Index n = 0; n < x.rows(); ++n) {
-      const bool uncertain = (x.var.row(n).array() > 0).any();
       for (Index q = 0; q < x.cols(); ++q) {
-        if (x.var(n, q) > 0 || (closed && uncertain)) cells.emplace_back(n, q);
+        if (x.var(n, q) > 0 || closed) cells.emplace_back(n, q);
       }
     }
     return cells;
@@ -216,6 +216,50 @@ TEST_P(EveryKernel, GradientOfCertainRowsAlone) {
     const Vector point = whole.Point();
     ExpectGradientMatches([&](const Vector& at) { return whole.Value(at); }, whole.Gradient(),
                           point, 2e-8, nullptr, kStep);
+  }
+}
+
+// By the definition: half the second derivative of the moments at a certain input.
+TEST_P(EveryKernel, GradientWithRespectToVariancesOfZero) {
+  RandomStream stream(13);
+  for (const bool linear : {false, true}) {
+    for (const Index D : {1, 3, 5}) {
+      const Function f = RandomFunction(*kernel_, 4, D, linear, &stream);
+      const Moments x = Moments::Certain(stream.NormalMatrix(1, D));
+      const double d_m = 0.7;
+      const double d_v = -1.3;
+      for (const bool uncertain : {false, true}) {
+        const std::unique_ptr<Projection> projection = kernel_->NewProjection();
+        projection->Prepare(f.View(), {.uncertain = uncertain});
+        AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(1)));
+        AlignedBuffer sums(static_cast<std::size_t>(projection->SumsSize()), 0.0);
+        double m = 0;
+        double v = 0;
+        projection->Forward({x.mean, x.var}, tape.data(), &m, &v);
+        Matrix d_var_memory = Matrix::Zero(1, D);
+        Eigen::Ref<Matrix> d_var(d_var_memory);
+        projection->Backward({x.mean, x.var}, tape.data(), {&d_m, &d_v}, sums.data(),
+                             {.var = &d_var});
+        for (Index q = 0; q < D; ++q) {
+          const double h = 2e-3;
+          const auto moments = [&](double step) {
+            RowVector at = x.mean.row(0);
+            at[q] += step;
+            Vector both(2);
+            PlainMoments(GetParam(), f, at, &both[0], &both[1]);
+            return both;
+          };
+          const Vector slope =
+              (8 * (moments(h) - moments(-h)) - moments(2 * h) + moments(-2 * h)) / (12 * h);
+          const Vector curvature = (16 * (moments(h) + moments(-h)) - moments(2 * h) -
+                                    moments(-2 * h) - 30 * moments(0)) /
+                                   (12 * h * h);
+          const double expected =
+              0.5 * (d_m * curvature[0] + d_v * curvature[1]) + d_v * slope[0] * slope[0];
+          EXPECT_NEAR(d_var_memory(0, q), expected, 1e-7 * std::max(1.0, std::abs(expected)));
+        }
+      }
+    }
   }
 }
 
@@ -267,9 +311,9 @@ TEST_P(EveryKernel, SumsOfTilesAddUp) {
     Vector v(count);
     const Matrix mean = x.mean.middleRows(begin, count);
     const Matrix var = x.var.middleRows(begin, count);
-    projection->Forward(mean, var, tape.data(), m.data(), v.data());
-    projection->Backward(mean, var, tape.data(), d_m.data() + begin, d_v.data() + begin,
-                         sums->data(), nullptr, nullptr);
+    projection->Forward({mean, var}, tape.data(), m.data(), v.data());
+    projection->Backward({mean, var}, tape.data(), {d_m.data() + begin, d_v.data() + begin},
+                         sums->data(), {});
   };
   const auto finish = [&](const AlignedBuffer& sums) {
     Vector theta = Vector::Zero(f.theta.size());

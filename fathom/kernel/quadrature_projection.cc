@@ -7,6 +7,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/quadrature.h"
 #include "fathom/kernel/se_ard_loops.h"
+#include "fathom/kernel/zero_variance.h"
 
 namespace fathom {
 
@@ -72,7 +73,7 @@ class Grid {
 
 }  // namespace
 
-// Of all nodes of the tile.
+// The nodes of all rows of the tile.
 struct QuadratureProjection::Tape {
   Tape(const QuadratureProjection& of, Index rows, double* memory)
       : capacity(rows * of.MostNodes()),
@@ -165,8 +166,9 @@ Index QuadratureProjection::Expand(const Rows& mean, const Rows& var, const Tape
   return at;
 }
 
-void QuadratureProjection::Forward(const Rows& mean, const Rows& var, double* tape_memory,
-                                   double* m, double* v) const {
+void QuadratureProjection::Forward(const Input& x, double* tape_memory, double* m,
+                                   double* v) const {
+  const auto& [mean, var] = x;
   const Index M = Z_.rows();
   const Tape tape(*this, mean.rows(), tape_memory);
   const Index nodes = Expand(mean, var, tape);
@@ -198,9 +200,10 @@ void QuadratureProjection::Forward(const Rows& mean, const Rows& var, double* ta
   }
 }
 
-void QuadratureProjection::Backward(const Rows& mean, const Rows& var, double* tape_memory,
-                                    const double* d_m, const double* d_v, double* sums_memory,
-                                    Eigen::Ref<Matrix>* d_mean, Eigen::Ref<Matrix>* d_var) const {
+void QuadratureProjection::Backward(const Input& x, double* tape_memory, const Slopes& d_out,
+                                    double* sums_memory, const InputSlopes& d_x) const {
+  const auto& [mean, var] = x;
+  const auto& [d_m, d_v] = d_out;
   const Index M = Z_.rows();
   const Index D = Z_.cols();
   const Tape tape(*this, mean.rows(), tape_memory);
@@ -227,18 +230,50 @@ void QuadratureProjection::Backward(const Rows& mean, const Rows& var, double* t
   Eigen::Ref<Matrix> d_X_ref(d_X);
   MapVector d_theta(sums.theta, theta_.size());
   kernel_.CrossBackward(theta_, X, Z_, Strided(tape.K, nodes, M, Eigen::OuterStride<>(padded_)),
-                        Strided(tape.KS, nodes, M, Eigen::OuterStride<>(padded_)), d_theta,
-                        &d_X_ref, MapMatrix(sums.Z, M, D));
+                        Strided(tape.KS, nodes, M, Eigen::OuterStride<>(padded_)),
+                        {d_theta, &d_X_ref, MapMatrix(sums.Z, M, D)});
   kernel_.DiagonalBackward(theta_, X, MapVector(tape.v, nodes), d_theta, &d_X_ref);
-  if (d_mean == nullptr && d_var == nullptr) return;
+  if (d_x.var != nullptr) AddZeroVarianceSlopes(var, tape, nodes, d_x.var);
+  if (d_x.mean == nullptr && d_x.var == nullptr) return;
   Index at = 0;
   for (Index n = 0; n < mean.rows(); ++n) {
     const Grid grid(var.row(n));
     for (Index g = 0; g < grid.nodes(); ++g, ++at) {
-      if (d_mean != nullptr) d_mean->row(n) += d_X.row(at);
-      for (Index k = 0; d_var != nullptr && k < grid.count(); ++k) {
+      if (d_x.mean != nullptr) d_x.mean->row(n) += d_X.row(at);
+      for (Index k = 0; d_x.var != nullptr && k < grid.count(); ++k) {
         const Index q = grid.input(k);
-        (*d_var)(n, q) += d_X(at, q) * grid.Offset(g, k) / (2 * std::sqrt(var(n, q)));
+        (*d_x.var)(n, q) += d_X(at, q) * grid.Offset(g, k) / (2 * std::sqrt(var(n, q)));
+      }
+    }
+  }
+}
+
+// Inputs without variance, of every node: there tape.m, tape.v and tape.KS are dF/dm, dF/dv and
+// dF/dk by now.
+void QuadratureProjection::AddZeroVarianceSlopes(const Rows& var, const Tape& tape, Index nodes,
+                                                 Eigen::Ref<Matrix>* d_var) const {
+  const Index M = Z_.rows();
+  const MapMatrix X(tape.x, nodes, Z_.cols());
+  const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> S(S_.data(), M, M,
+                                                            Eigen::OuterStride<>(padded_));
+  Kernel::Along along;
+  Vector first(M);
+  Vector second(M);
+  Vector S_first(M);
+  for (Index q = 0; q < Z_.cols(); ++q) {
+    if (!(var.col(q).array() == 0).any()) continue;
+    kernel_.CrossAlong(theta_, X, Z_, q, &along);
+    Index at = 0;
+    for (Index n = 0; n < var.rows(); ++n) {
+      const Index end = at + Grid(var.row(n)).nodes();
+      for (; at < end; ++at) {
+        if (var(n, q) != 0) continue;
+        first = along.first.row(at).transpose();
+        second = along.second.row(at).transpose();
+        S_first.noalias() = S * first;
+        const double w = w_.size() > 0 ? w_[q] : 0;
+        (*d_var)(n, q) += ZeroVarianceSlope({first, second, S_first, along.diagonal_second[at], w},
+                                            a_, MapVector(tape.KS + at * padded_, M), tape.v[at]);
       }
     }
   }

@@ -32,12 +32,9 @@ class QuadratureProjection : public Projection {
   Index TapeSize(Index rows) const override;
   Index SumsSize() const override;
   // Throws Error if a row has more than kMostUncertainInputs.
-  void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
-               double* v) const override;
-  // Adds nothing to d_var of an input without variance.
-  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
-                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
-                Eigen::Ref<Matrix>* d_var) const override;
+  void Forward(const Input& x, double* tape, double* m, double* v) const override;
+  void Backward(const Input& x, double* tape, const Slopes& d_out, double* sums,
+                const InputSlopes& d_x) const override;
   void Finish(const double* sums, LatentFunctionGradient gradient) const override;
 
  private:
@@ -47,6 +44,8 @@ class QuadratureProjection : public Projection {
   Index MostNodes() const;  // of a row
   // The nodes of all rows, one row after the other; their number.
   Index Expand(const Rows& mean, const Rows& var, const Tape& tape) const;
+  void AddZeroVarianceSlopes(const Rows& var, const Tape& tape, Index nodes,
+                             Eigen::Ref<Matrix>* d_var) const;
 
   const Kernel& kernel_;
   bool uncertain_ = false;

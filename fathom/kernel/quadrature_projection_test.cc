@@ -117,7 +117,7 @@ TEST(QuadratureProjection, AgreesWithClosedForms) {
       AlignedBuffer tape(static_cast<std::size_t>(projection.TapeSize(3)));
       Vector m(3);
       Vector v(3);
-      projection.Forward(x.mean, x.var, tape.data(), m.data(), v.data());
+      projection.Forward({x.mean, x.var}, tape.data(), m.data(), v.data());
       EXPECT_LT((closed.m - m).cwiseAbs().maxCoeff(), 1e-4) << name << " " << D;
       EXPECT_LT((closed.v - v).cwiseAbs().maxCoeff(), 1e-4) << name << " " << D;
     }

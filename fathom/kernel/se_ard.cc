@@ -15,6 +15,12 @@ void SeArd::Profile(Array* r2) const { *r2 = (-0.5 * *r2).exp(); }
 
 void SeArd::LogSlope(Array* r2) const { r2->setConstant(-0.5); }
 
+void SeArd::Derivatives(Array* r2, Array* second) const {
+  Profile(r2);
+  *second = 0.25 * *r2;
+  *r2 *= -0.5;
+}
+
 void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const {
   const Index M = Z.rows();
   FATHOM_CHECK(theta.size() == Z.cols() + 1);
@@ -42,7 +48,7 @@ void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer*
 }
 
 void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                         Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const {
+                         GramGradient gradient, AlignedBuffer* scratch) const {
   // With E = dK o K and its row sums r,
   //   sum_ij E_ij (z_i - z_j)^2 = 2 sum_i r_i z_i^2 - 2 sum_ij E_ij z_i z_j.
   const Index M = Z.rows();
@@ -55,12 +61,12 @@ void SeArd::GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, 
   for (Index i = 0; i < M; ++i) {
     const double r = E.row(i).sum();
     pull.row(i) -= r * Z.row(i);
-    (*d_theta)[0] += r / theta[0];
+    gradient.theta[0] += r / theta[0];
   }
   for (Index q = 0; q < D; ++q) {
     const double inverse_square = 1 / (theta[1 + q] * theta[1 + q]);
-    dZ->col(q) += 2 * inverse_square * pull.col(q);
-    (*d_theta)[1 + q] -= 2 * inverse_square / theta[1 + q] * Z.col(q).dot(pull.col(q));
+    gradient.Z.col(q) += 2 * inverse_square * pull.col(q);
+    gradient.theta[1 + q] -= 2 * inverse_square / theta[1 + q] * Z.col(q).dot(pull.col(q));
   }
 }
 

@@ -8,7 +8,7 @@
 //             exp(-1/2 sum_q (mu_q - z_iq)^2 / (l_q^2 + s_q))
 //   psi2_ij = variance^2 prod_q (1 + 2 s_q/l_q^2)^-1/2                                      [psi2]
 //             exp(-sum_q [(z_iq - z_jq)^2 / (4 l_q^2) + (mu_q - zbar_q)^2 / (l_q^2 + 2 s_q)])
-// Of psi2's exponent, the part that depends on the row is an inner product of 2D+1 features of the
+// The part of psi2's exponent that depends on the row is an inner product of 2D+1 features of the
 // row with 2D+1 features of the pair (i, j): see se_ard_loops.h.
 #ifndef FATHOM_KERNEL_SE_ARD_H_
 #define FATHOM_KERNEL_SE_ARD_H_
@@ -23,7 +23,7 @@ class SeArd : public StationaryArd {
   using Kernel::Gram;
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
-                    Vector* d_theta, Matrix* dZ, AlignedBuffer* scratch) const override;
+                    GramGradient gradient, AlignedBuffer* scratch) const override;
   Index MostUncertainInputs() const override { return Kernel::MostUncertainInputs(); }
   std::unique_ptr<Projection> NewProjection() const override;
   std::unique_ptr<FullLayer> NewFullLayer() const override;
@@ -31,6 +31,7 @@ class SeArd : public StationaryArd {
  protected:
   void Profile(Array* r2) const override;
   void LogSlope(Array* r2) const override;
+  void Derivatives(Array* r2, Array* second) const override;
 };
 
 }  // namespace fathom

@@ -217,8 +217,8 @@ Bumps PairBumps(const Points& first, const Points& second, const Matrix& W, bool
 }
 
 void PairBumpsBackward(const Points& first, const Points& second, const Bumps& bumps,
-                       const Bumps& d_bumps, bool same, PointsGradient d_first,
-                       PointsGradient d_second, Matrix* dW) {
+                       const Bumps& d_bumps, bool same, CrossPsi2Gradient gradient) {
+  auto& [d_first, d_second, dW] = gradient;
   const Pairing pairing(first, second);
   const Index D = pairing.D;
   double sum_t = 0;  // t = dF / d log decay
@@ -235,8 +235,8 @@ void PairBumpsBackward(const Points& first, const Points& second, const Bumps& b
       // The weight may be zero, so the decay is not weight / W.
       const double d_weight = d_bumps.weights[p] * pairing.height *
                               std::exp(-0.5 * (difference.square() * pairing.inverse).sum());
-      (*dW)(i, j) += d_weight;
-      if (same && i != j) (*dW)(j, i) += d_weight;
+      dW(i, j) += d_weight;
+      if (same && i != j) dW(j, i) += d_weight;
       const double t = d_bumps.weights[p] * bumps.weights[p];
       sum_t += t;
       d_inverse -= 0.5 * t * difference.square();
@@ -267,9 +267,8 @@ Bumps CrossPsi2Bumps(const Points& first, const Points& second, const Matrix& W)
 }
 
 void CrossPsi2BumpsBackward(const Points& first, const Points& second, const Bumps& bumps,
-                            const Bumps& d_bumps, PointsGradient d_first, PointsGradient d_second,
-                            Matrix* dW) {
-  PairBumpsBackward(first, second, bumps, d_bumps, false, d_first, d_second, dW);
+                            const Bumps& d_bumps, CrossPsi2Gradient gradient) {
+  PairBumpsBackward(first, second, bumps, d_bumps, false, gradient);
 }
 
 Bumps Psi2Bumps(const Points& points, const Matrix& B) {
@@ -278,7 +277,7 @@ Bumps Psi2Bumps(const Points& points, const Matrix& B) {
 
 void Psi2BumpsBackward(const Points& points, const Bumps& bumps, const Bumps& d_bumps,
                        PointsGradient d_points, Matrix* dB) {
-  PairBumpsBackward(points, points, bumps, d_bumps, true, d_points, d_points, dB);
+  PairBumpsBackward(points, points, bumps, d_bumps, true, {d_points, d_points, *dB});
 }
 
 }  // namespace fathom::se_ard

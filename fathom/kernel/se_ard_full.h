@@ -90,10 +90,14 @@ void Psi1BumpsBackward(const Points& points, const Vector& a, const Bumps& d_bum
 
 // Bumps whose expected sum is <W, E[k1 k2']>, W [M1, M2].
 Bumps CrossPsi2Bumps(const Points& first, const Points& second, const Matrix& W);
-// `bumps` is what the forward call gave. Adds to all gradients.
+// Where the gradients of both sides and of W are added.
+struct CrossPsi2Gradient {
+  PointsGradient first, second;
+  Matrix& W;
+};
+// `bumps` is what the forward call gave.
 void CrossPsi2BumpsBackward(const Points& first, const Points& second, const Bumps& bumps,
-                            const Bumps& d_bumps, PointsGradient d_first, PointsGradient d_second,
-                            Matrix* dW);
+                            const Bumps& d_bumps, CrossPsi2Gradient gradient);
 
 // Bumps whose expected sum is <B, psi2>, B [M, M]; M(M+1)/2 of them.
 Bumps Psi2Bumps(const Points& points, const Matrix& B);

@@ -189,7 +189,7 @@ void SeArdFullLayer::Finish(const double* sums,
       LatentFunctionGradient& d_g = (*gradients)[j];
       Matrix dW = Matrix::Zero(f.a.size(), g.a.size());
       CrossPsi2BumpsBackward(f.points(), g.points(), pairs_[pair], own.pairs[pair].Value(),
-                             d_points, {d_g.theta, d_g.Z}, &dW);
+                             {d_points, {d_g.theta, d_g.Z}, dW});
       d_f.a += dW * g.a;
       d_g.a += dW.transpose() * f.a;
     }

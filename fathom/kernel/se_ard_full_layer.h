@@ -19,7 +19,7 @@
 
 namespace fathom {
 
-// Of D outputs, D(D+1)/2 pairs are summed, so a row costs O(D^2 M^2 Din^2). Backward computes a
+// D outputs have D(D+1)/2 pairs to be summed, so a row costs O(D^2 M^2 Din^2). Backward computes a
 // row's exponentials anew rather than keep psi2 of all rows.
 class SeArdFullLayer : public FullLayer {
  public:

@@ -230,8 +230,8 @@ TEST(SeArdFull, CrossPsi2GradientMatchesDifferences) {
   Problem g = p.ZeroLike();
   Bumps d_bumps = bumps.ZeroLike();
   ExpectedSumBackward(bumps, {p.mu, p.Sigma}, {1}, BumpsSums(&d_bumps), {g.mu, g.Sigma});
-  CrossPsi2BumpsBackward(p.first(), p.second(), bumps, d_bumps, {g.theta1, g.Z1}, {g.theta2, g.Z2},
-                         &g.W);
+  CrossPsi2BumpsBackward(p.first(), p.second(), bumps, d_bumps,
+                         {{g.theta1, g.Z1}, {g.theta2, g.Z2}, g.W});
   ExpectGradient(p, g, Cross);
 }
 

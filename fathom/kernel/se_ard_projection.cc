@@ -83,8 +83,8 @@ SeArdProjection::TapeParts SeArdProjection::Split(Index rows, double* tape) cons
   return {certain, certain + certain_rows_.TapeSize(rows)};
 }
 
-void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, double* m,
-                              double* v) const {
+void SeArdProjection::Forward(const Input& x, double* tape, double* m, double* v) const {
+  const auto& [mean, var] = x;
   const Gathered part(mean.rows(), shape_.D, tape);
   const TapeParts tapes = Split(mean.rows(), tape);
   for (const bool certain : {true, false}) {
@@ -94,7 +94,7 @@ void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, d
       certain_rows_.Forward(shape_, rows, part.mean, tapes.certain, part.m, part.v);
     } else {
       FATHOM_CHECK(uncertain_);
-      uncertain_rows_.Forward(shape_, rows, part.mean, part.var, tapes.uncertain, part.m, part.v);
+      uncertain_rows_.Forward(shape_, {rows, part.mean, part.var}, tapes.uncertain, part.m, part.v);
     }
     ForEachOfKind(var, certain, [&](Index i, Index n) {
       m[n] = part.m[i];
@@ -103,9 +103,9 @@ void SeArdProjection::Forward(const Rows& mean, const Rows& var, double* tape, d
   }
 }
 
-void SeArdProjection::Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
-                               const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
-                               Eigen::Ref<Matrix>* d_var) const {
+void SeArdProjection::Backward(const Input& x, double* tape, const Slopes& d_out, double* sums,
+                               const InputSlopes& d_x) const {
+  const auto& [mean, var] = x;
   const Index D = shape_.D;
   const Gathered part(mean.rows(), D, tape);
   const TapeParts tapes = Split(mean.rows(), tape);
@@ -113,20 +113,22 @@ void SeArdProjection::Backward(const Rows& mean, const Rows& var, double* tape, 
     const Index rows = Gather(mean, var, certain, part);
     if (rows == 0) continue;
     ForEachOfKind(var, certain, [&](Index i, Index n) {
-      part.m[i] = d_m[n];
-      part.v[i] = d_v[n];
+      part.m[i] = d_out.m[n];
+      part.v[i] = d_out.v[n];
     });
     std::fill_n(part.d_mean, rows * D, 0.0);
     std::fill_n(part.d_var, rows * D, 0.0);
     if (certain) {
-      certain_rows_.Backward(shape_, rows, tapes.certain, part.m, part.v, sums,
-                             d_mean != nullptr ? part.d_mean : nullptr);
+      certain_rows_.Backward(
+          shape_, rows, tapes.certain, {part.m, part.v}, sums,
+          {d_x.mean != nullptr ? part.d_mean : nullptr, d_x.var != nullptr ? part.d_var : nullptr});
     } else {
-      uncertain_rows_.Backward(shape_, rows, part.mean, part.var, tapes.uncertain, part.m, part.v,
-                               sums + certain_rows_.SumsSize(), part.d_mean, part.d_var);
+      uncertain_rows_.Backward(shape_, {rows, part.mean, part.var}, tapes.uncertain,
+                               {part.m, part.v}, sums + certain_rows_.SumsSize(),
+                               {part.d_mean, part.d_var});
     }
-    if (d_mean != nullptr) ScatterAdd(var, certain, part.d_mean, d_mean);
-    if (d_var != nullptr) ScatterAdd(var, certain, part.d_var, d_var);
+    if (d_x.mean != nullptr) ScatterAdd(var, certain, part.d_mean, d_x.mean);
+    if (d_x.var != nullptr) ScatterAdd(var, certain, part.d_var, d_x.var);
   }
 }
 

@@ -21,6 +21,20 @@ struct Shape {
   Vector w;  // [D] or empty
 };
 
+// Some rows, each with a mean and a variance per input.
+struct RowsIn {
+  Index rows;
+  const double *mu, *s;  // [rows, D] contiguous
+};
+// dF/dm and dF/dv [rows].
+struct RowSlopes {
+  const double *m, *v;
+};
+// Where dF/dmu and dF/ds [rows, D] are added; null: not wanted.
+struct InputSlopes {
+  double *mu, *s;
+};
+
 // Rows with s = 0:  k = k(x, Z),  m = k'a,  v = variance - k'Sk.
 class CertainRows {
  public:
@@ -30,15 +44,20 @@ class CertainRows {
   // x [rows, D] contiguous.
   void Forward(const Shape& shape, Index rows, const double* x, double* tape, double* m,
                double* v) const;
-  // d_x [rows, D] contiguous, added to, or null.
-  void Backward(const Shape& shape, Index rows, double* tape, const double* d_m, const double* d_v,
-                double* sums, double* d_x) const;
+  void Backward(const Shape& shape, Index rows, double* tape, const RowSlopes& d_out, double* sums,
+                const InputSlopes& d_x) const;
   void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
 
  private:
+  struct Tape;
+  // Adds the derivatives with respect to the variances of row n, which are 0.
+  void AddZeroVarianceSlopes(const Shape& shape, const Tape& tape, Index n, double d_m, double d_v,
+                             double* d_s) const;
+
   AlignedBuffer scaled_z_;  // [D, padded], z_iq / l_q
   AlignedBuffer S_;         // [M, padded]
   Index tape_per_row_ = 0;
+  Index fixed_tape_ = 0;  // whatever the rows
   Index sums_size_ = 0;
 };
 
@@ -49,15 +68,13 @@ class UncertainRows {
                const ProjectionOptions& options);
   Index TapeSize(Index rows) const;
   Index SumsSize() const;
-  void Forward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
-               double* m, double* v) const;
-  void Backward(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
-                const double* d_m, const double* d_v, double* sums, double* d_mu,
-                double* d_s) const;
+  void Forward(const Shape& shape, const RowsIn& x, double* tape, double* m, double* v) const;
+  void Backward(const Shape& shape, const RowsIn& x, double* tape, const RowSlopes& d_out,
+                double* sums, const InputSlopes& d_x) const;
   void Finish(const Shape& shape, const double* sums, LatentFunctionGradient* gradient) const;
 
  private:
-  // With psi2 in Real: double, or float in mixed precision.
+  // psi2 is computed in Real: double, or float in mixed precision.
   template <typename Real>
   struct Tape;
   template <typename Real>
@@ -67,12 +84,10 @@ class UncertainRows {
   template <typename Real>
   Arrays<Real> PairArrays() const;
   template <typename Real>
-  void ForwardAs(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
-                 double* m, double* v) const;
+  void ForwardAs(const Shape& shape, const RowsIn& x, double* tape, double* m, double* v) const;
   template <typename Real>
-  void BackwardAs(const Shape& shape, Index rows, const double* mu, const double* s, double* tape,
-                  const double* d_m, const double* d_v, double* sums, double* d_mu,
-                  double* d_s) const;
+  void BackwardAs(const Shape& shape, const RowsIn& x, double* tape, const RowSlopes& d_out,
+                  double* sums, const InputSlopes& d_x) const;
 
   Precision precision_ = Precision::kDouble;
   bool backward_ = true;
@@ -93,11 +108,9 @@ class SeArdProjection : public Projection {
   void Prepare(const LatentFunction& function, const ProjectionOptions& options) override;
   Index TapeSize(Index rows) const override;
   Index SumsSize() const override;
-  void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
-               double* v) const override;
-  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
-                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
-                Eigen::Ref<Matrix>* d_var) const override;
+  void Forward(const Input& x, double* tape, double* m, double* v) const override;
+  void Backward(const Input& x, double* tape, const Slopes& d_out, double* sums,
+                const InputSlopes& d_x) const override;
   void Finish(const double* sums, LatentFunctionGradient gradient) const override;
 
  private:

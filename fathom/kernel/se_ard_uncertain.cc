@@ -119,28 +119,28 @@ Index UncertainRows::TapeSize(Index rows) const {
 
 Index UncertainRows::SumsSize() const { return PaddedSize(sums_size_); }
 
-void UncertainRows::Forward(const Shape& shape, Index rows, const double* mu, const double* s,
-                            double* tape, double* m, double* v) const {
+void UncertainRows::Forward(const Shape& shape, const RowsIn& x, double* tape, double* m,
+                            double* v) const {
   if (precision_ == Precision::kMixed) {
-    ForwardAs<float>(shape, rows, mu, s, tape, m, v);
+    ForwardAs<float>(shape, x, tape, m, v);
   } else {
-    ForwardAs<double>(shape, rows, mu, s, tape, m, v);
+    ForwardAs<double>(shape, x, tape, m, v);
   }
 }
 
-void UncertainRows::Backward(const Shape& shape, Index rows, const double* mu, const double* s,
-                             double* tape, const double* d_m, const double* d_v, double* sums,
-                             double* d_mu, double* d_s) const {
+void UncertainRows::Backward(const Shape& shape, const RowsIn& x, double* tape,
+                             const RowSlopes& d_out, double* sums, const InputSlopes& d_x) const {
   if (precision_ == Precision::kMixed) {
-    BackwardAs<float>(shape, rows, mu, s, tape, d_m, d_v, sums, d_mu, d_s);
+    BackwardAs<float>(shape, x, tape, d_out, sums, d_x);
   } else {
-    BackwardAs<double>(shape, rows, mu, s, tape, d_m, d_v, sums, d_mu, d_s);
+    BackwardAs<double>(shape, x, tape, d_out, sums, d_x);
   }
 }
 
 template <typename Real>
-void UncertainRows::ForwardAs(const Shape& shape, Index rows, const double* mu, const double* s,
-                              double* tape_memory, double* m, double* v) const {
+void UncertainRows::ForwardAs(const Shape& shape, const RowsIn& x, double* tape_memory, double* m,
+                              double* v) const {
+  const auto [rows, mu, s] = x;
   const Index D = shape.D;
   const Tape<Real> tape(*this, D, rows, tape_memory);
   for (Index n = 0; n < rows; ++n) {
@@ -186,9 +186,11 @@ void UncertainRows::ForwardAs(const Shape& shape, Index rows, const double* mu, 
 }
 
 template <typename Real>
-void UncertainRows::BackwardAs(const Shape& shape, Index rows, const double* mu, const double* s,
-                               double* tape_memory, const double* d_m, const double* d_v,
-                               double* sums_memory, double* d_mu, double* d_s) const {
+void UncertainRows::BackwardAs(const Shape& shape, const RowsIn& x, double* tape_memory,
+                               const RowSlopes& d_out, double* sums_memory,
+                               const InputSlopes& d_x) const {
+  const auto [rows, mu, s] = x;
+  const auto [d_m, d_v] = d_out;
   const Index D = shape.D;
   const Tape<Real> tape(*this, D, rows, tape_memory);
   const Sums sums(shape, pairs_, sums_memory);
@@ -248,8 +250,8 @@ void UncertainRows::BackwardAs(const Shape& shape, Index rows, const double* mu,
       d_var += -2 * c * c_d_c - c * psi2_share;
       d_log_l += -2 * l2 * c * c_d_c + psi2_share * (1 - c * l2);
       sums.log_l[q] += d_log_l;
-      if (d_mu != nullptr) d_mu[n * D + q] += d_mean;
-      if (d_s != nullptr) d_s[n * D + q] += d_var;
+      if (d_x.mu != nullptr) d_x.mu[n * D + q] += d_mean;
+      if (d_x.s != nullptr) d_x.s[n * D + q] += d_var;
       f[2 * q + 1] = static_cast<Real>(g * prefactor * c * mean);
       f[2 * q + 2] = static_cast<Real>(g * prefactor * c);
     }

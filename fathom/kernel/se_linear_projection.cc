@@ -80,10 +80,10 @@ Index SeLinearProjection::SumsSize() const {
   return sums.end - sums.se;
 }
 
-void SeLinearProjection::Forward(const Rows& mean, const Rows& var, double* tape_memory, double* m,
-                                 double* v) const {
+void SeLinearProjection::Forward(const Input& x, double* tape_memory, double* m, double* v) const {
+  const auto& [mean, var] = x;
   const Tape tape(*this, mean.rows(), tape_memory);
-  se_.Forward(mean, var, tape.se, m, v);
+  se_.Forward(x, tape.se, m, v);
   for (Index n = 0; n < mean.rows(); ++n) {
     double stretch = 1;
     for (Index q = 0; q < D_; ++q) {
@@ -110,18 +110,18 @@ void SeLinearProjection::Forward(const Rows& mean, const Rows& var, double* tape
   }
 }
 
-void SeLinearProjection::Backward(const Rows& mean, const Rows& var, double* tape_memory,
-                                  const double* d_m, const double* d_v, double* sums_memory,
-                                  Eigen::Ref<Matrix>* d_mean, Eigen::Ref<Matrix>* d_var) const {
+void SeLinearProjection::Backward(const Input& x, double* tape_memory, const Slopes& d_out,
+                                  double* sums_memory, const InputSlopes& d_x) const {
+  const auto& [mean, var] = x;
+  const auto& [d_m, d_v] = d_out;
   const Tape tape(*this, mean.rows(), tape_memory);
   const Sums sums(*this, sums_memory);
-  se_.Backward(mean, var, tape.se, d_m, d_v, sums.se, d_mean, d_var);
+  se_.Backward(x, tape.se, d_out, sums.se, d_x);
   const Matrix& Q = linear_.Q();
   const Vector& slope = linear_.slope();
   for (Index n = 0; n < mean.rows(); ++n) {
     const double g = d_v[n];
     const double t = -2 * g;  // of the cross term
-    const bool certain = (var.row(n).array() == 0).all();
     const ConstMapArray psi1(tape.psi1 + n * padded_, M_);
     const double* inverse = tape.inverse + n * D_;
     // u_i = dF / d log psi1_i
@@ -157,10 +157,10 @@ void SeLinearProjection::Backward(const Rows& mean, const Rows& var, double* tap
       sums.slope[q] += d_m[n] * mu + 2 * g * s * (slope[q] + se_slope);
       for (Index p = 0; p < D_; ++p) sums.dQ[q * D_ + p] += g * mu * mean(n, p);
       sums.dQ[q * D_ + q] += g * s;
-      if (d_mean != nullptr)
-        (*d_mean)(n, q) += 2 * g * Q.row(q).dot(mean.row(n)) + (1 - r) * pull + e * uz;
-      if (d_var != nullptr && !certain)
-        (*d_var)(n, q) += g * Q(q, q) - e * e * d_e - 0.5 * e * U + e * (1 - r) * d_r;
+      if (d_x.mean != nullptr)
+        (*d_x.mean)(n, q) += 2 * g * Q.row(q).dot(mean.row(n)) + (1 - r) * pull + e * uz;
+      if (d_x.var != nullptr)
+        (*d_x.var)(n, q) += g * Q(q, q) - e * e * d_e - 0.5 * e * U + e * (1 - r) * d_r;
     }
   }
 }

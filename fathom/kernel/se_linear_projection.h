@@ -22,11 +22,9 @@ class SeLinearProjection : public Projection {
   void Prepare(const LatentFunction& function, const ProjectionOptions& options) override;
   Index TapeSize(Index rows) const override;
   Index SumsSize() const override;
-  void Forward(const Rows& mean, const Rows& var, double* tape, double* m,
-               double* v) const override;
-  void Backward(const Rows& mean, const Rows& var, double* tape, const double* d_m,
-                const double* d_v, double* sums, Eigen::Ref<Matrix>* d_mean,
-                Eigen::Ref<Matrix>* d_var) const override;
+  void Forward(const Input& x, double* tape, double* m, double* v) const override;
+  void Backward(const Input& x, double* tape, const Slopes& d_out, double* sums,
+                const InputSlopes& d_x) const override;
   void Finish(const double* sums, LatentFunctionGradient gradient) const override;
 
  private:

@@ -47,17 +47,30 @@ void SpectralMixture::Cross(const Vector& theta, const Rows& X, const Matrix& Z,
 }
 
 void SpectralMixture::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z,
-                                    const Rows& /*K*/, const Rows& dK, Eigen::Ref<Vector> d_theta,
-                                    Eigen::Ref<Matrix>* dX, Eigen::Ref<Matrix> dZ) const {
+                                    const Rows& /*K*/, const Rows& dK,
+                                    CrossGradient gradient) const {
   const spectral_mixture::Components c(theta, Z);
   Vector memory = Vector::Zero(spectral_mixture::Slopes::Size(c.Q, c.D, c.M));
   const spectral_mixture::Slopes slopes(c, memory.data());
   Vector unused = Vector::Zero(c.D);
   for (Index n = 0; n < X.rows(); ++n) {
-    spectral_mixture::PlainBackward(c, X.row(n).data(), dK.row(n).data(), slopes,
-                                    dX != nullptr ? dX->row(n).data() : unused.data());
+    spectral_mixture::PlainBackward(
+        c, X.row(n).data(), dK.row(n).data(), slopes,
+        gradient.X != nullptr ? gradient.X->row(n).data() : unused.data());
   }
-  slopes.Finish(c, d_theta, dZ);
+  slopes.Finish(c, gradient.theta, gradient.Z);
+}
+
+void SpectralMixture::CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,
+                                 Along* out) const {
+  const spectral_mixture::Components c(theta, Z);
+  out->first.resize(X.rows(), Z.rows());
+  out->second.resize(X.rows(), Z.rows());
+  out->diagonal_second.setZero(X.rows());
+  for (Index n = 0; n < X.rows(); ++n) {
+    spectral_mixture::PlainAlong(c, X.row(n).data(), input, out->first.row(n).data(),
+                                 out->second.row(n).data());
+  }
 }
 
 void SpectralMixture::Diagonal(const Vector& theta, const Rows& /*X*/, Eigen::Ref<Vector> k) const {

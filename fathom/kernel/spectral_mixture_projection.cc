@@ -2,6 +2,7 @@
 
 #include "fathom/base/aligned.h"
 #include "fathom/base/error.h"
+#include "fathom/kernel/zero_variance.h"
 
 namespace fathom {
 
@@ -14,7 +15,7 @@ bool IsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array(
 
 }  // namespace
 
-// Of one row. psi2 is computed again in the backward pass: keeping it would need M^2 Q^2 D numbers
+// This is one row's. psi2 is computed again in the backward pass: keeping it would need M^2 Q^2 D numbers
 // a row.
 struct SpectralMixtureProjection::Tape {
   static Index Size(const spectral_mixture::Components& c) { return 2 * c.M + c.D; }
@@ -56,8 +57,9 @@ Index SpectralMixtureProjection::SumsSize() const {
                     (uncertain_ ? 2 : 1) * c_.M * c_.M);
 }
 
-void SpectralMixtureProjection::Forward(const Rows& mean, const Rows& var, double* tape_memory,
-                                        double* m, double* v) const {
+void SpectralMixtureProjection::Forward(const Input& x, double* tape_memory, double* m,
+                                        double* v) const {
+  const auto& [mean, var] = x;
   for (Index n = 0; n < mean.rows(); ++n) {
     const Tape tape(c_, n, tape_memory);
     const MapVector k(tape.k, c_.M);
@@ -72,19 +74,33 @@ void SpectralMixtureProjection::Forward(const Rows& mean, const Rows& var, doubl
     } else {
       FATHOM_CHECK(uncertain_);
       const double* s = var.row(n).data();
-      spectral_mixture::Psi1(c_, mu, s, a_, tape.k, tape.slope);
+      spectral_mixture::Psi1(c_, {mu, s}, a_, tape.k, tape.slope);
       m[n] = k.dot(a_);
-      v[n] += spectral_mixture::Psi2(c_, mu, s, B_) - m[n] * m[n];
+      v[n] += spectral_mixture::Psi2(c_, {mu, s}, B_) - m[n] * m[n];
       for (Index d = 0; d < w_.size(); ++d) v[n] += w_[d] * s[d] * (w_[d] + 2 * tape.slope[d]);
     }
     for (Index d = 0; d < w_.size(); ++d) m[n] += w_[d] * mu[d];
   }
 }
 
-void SpectralMixtureProjection::Backward(const Rows& mean, const Rows& var, double* tape_memory,
-                                         const double* d_m, const double* d_v, double* sums_memory,
-                                         Eigen::Ref<Matrix>* d_mean,
-                                         Eigen::Ref<Matrix>* d_var) const {
+// A row without variance.
+void SpectralMixtureProjection::AddZeroVarianceSlopes(const double* x, const Vector& d_k,
+                                                      double d_v, Vector* d_s) const {
+  Vector first(c_.M);
+  Vector second(c_.M);
+  Vector S_first(c_.M);
+  for (Index d = 0; d < c_.D; ++d) {
+    spectral_mixture::PlainAlong(c_, x, d, first.data(), second.data());
+    S_first.noalias() = S_ * first;
+    (*d_s)[d] +=
+        ZeroVarianceSlope({first, second, S_first, 0, w_.size() > 0 ? w_[d] : 0}, a_, d_k, d_v);
+  }
+}
+
+void SpectralMixtureProjection::Backward(const Input& x, double* tape_memory, const Slopes& d_out,
+                                         double* sums_memory, const InputSlopes& d_x) const {
+  const auto& [mean, var] = x;
+  const auto& [d_m, d_v] = d_out;
   const Sums sums(c_, sums_memory);
   MapVector a_sum(sums.a, c_.M);
   Vector d_mu(c_.D);
@@ -105,6 +121,7 @@ void SpectralMixtureProjection::Backward(const Rows& mean, const Rows& var, doub
       a_sum += d_m[n] * k;
       MapMatrix(sums.kk, c_.M, c_.M).noalias() += g * k * k.transpose();
       spectral_mixture::PlainBackward(c_, mu, d_k.data(), sums.slopes, d_mu.data());
+      if (d_x.var != nullptr) AddZeroVarianceSlopes(mu, d_k, g, &d_s);
     } else {
       const double* s = var.row(n).data();
       // The linear mean's term 2 w s slope is kappa slope, and kappa moves with s.
@@ -112,13 +129,13 @@ void SpectralMixtureProjection::Backward(const Rows& mean, const Rows& var, doub
         kappa[d] = 2 * g * w_[d] * s[d];
         d_s[d] += g * w_[d] * (w_[d] + 2 * tape.slope[d]);
       }
-      spectral_mixture::Psi1Backward(c_, mu, s, a_, d_m[n] - 2 * g * k.dot(a_), kappa.data(),
-                                     sums.slopes, sums.a, d_mu.data(), d_s.data());
-      spectral_mixture::Psi2Backward(c_, mu, s, B_, g, sums.slopes, sums.half, d_mu.data(),
-                                     d_s.data());
-      if (d_var != nullptr) d_var->row(n) += d_s.transpose();
+      spectral_mixture::Psi1Backward(c_, {mu, s}, a_, {d_m[n] - 2 * g * k.dot(a_), kappa.data()},
+                                     {sums.slopes, sums.a, d_mu.data(), d_s.data()});
+      spectral_mixture::Psi2Backward(c_, {mu, s}, B_, g,
+                                     {sums.slopes, sums.half, d_mu.data(), d_s.data()});
     }
-    if (d_mean != nullptr) d_mean->row(n) += d_mu.transpose();
+    if (d_x.mean != nullptr) d_x.mean->row(n) += d_mu.transpose();
+    if (d_x.var != nullptr) d_x.var->row(n) += d_s.transpose();
   }
 }
 

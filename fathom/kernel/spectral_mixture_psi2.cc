@@ -30,7 +30,7 @@ struct Dimension {
 // j < count. Reused by all rows of a thread.
 class Pair {
  public:
-  void Prepare(const Components& c, Index q, Index r, const double* mu, const double* s) {
+  void Prepare(const Components& c, Index q, Index r, const Row& x) {
     dimensions_.resize(static_cast<std::size_t>(c.D));
     cosj_.resize(2 * c.D, c.M);
     sinj_.resize(2 * c.D, c.M);
@@ -40,9 +40,9 @@ class Pair {
       at.A = c.A(q, d);
       at.B = c.A(r, d);
       at.H = at.A + at.B;
-      at.h = 1 / (1 + at.H * s[d]);
-      at.mu = mu[d];
-      at.s = s[d];
+      at.h = 1 / (1 + at.H * x.s[d]);
+      at.mu = x.mu[d];
+      at.s = x.s[d];
       at.W_q = c.W(q, d);
       at.W_r = c.W(r, d);
       scale_ *= std::sqrt(at.h);
@@ -116,12 +116,12 @@ Pair& Scratch() {
 
 // psi2_ij sums over all (q, r), and swapping q with r is swapping i with j. So q <= r suffices, and
 // for q = r also j <= i: psi2 = half + half', where the diagonal of q = r counts a half.
-double Psi2(const Components& c, const double* mu, const double* s, const Matrix& B) {
+double Psi2(const Components& c, const Row& x, const Matrix& B) {
   Pair& pair = Scratch();
   double total = 0;
   for (Index q = 0; q < c.Q; ++q) {
     for (Index r = q; r < c.Q; ++r) {
-      pair.Prepare(c, q, r, mu, s);
+      pair.Prepare(c, q, r, x);
       for (Index i = 0; i < c.M; ++i) {
         const Index count = q == r ? i + 1 : c.M;
         pair.Select(c, i, count);
@@ -141,9 +141,13 @@ namespace {
 //   A: -1/2 (s h + (tau_i + i sigma)^2),   W_q: i (tau_i + i sigma),   sigma = s h W,
 //   mu: slope = -(A tau_i + B tau_j) + i W h,   s: 1/2 (slope^2 - H h),
 //   z_i: A (tau_i + i sigma) - i W_q,   and likewise for r and j.
-void AddDimension(const Components& c, const Pair& pair, Index q, Index r, Index i, Index d,
-                  const RowArray& share, const RowArray& X, const Slopes& slopes, double* d_mu,
-                  double* d_s) {
+struct Place {
+  Index q, r, i, d;  // the components, the pseudo-input and the dimension
+};
+void AddDimension(const Components& c, const Pair& pair, const Place& place, const RowArray& share,
+                  const RowArray& X, const Psi2Gradient& gradient) {
+  const auto& [q, r, i, d] = place;
+  const Slopes& slopes = gradient.slopes;
   const Index count = share.size();
   const Dimension& at = pair.dimension(d);
   thread_local RowArray tau_i, tau_j, pull, Cr, Ci, pull_j;
@@ -191,21 +195,21 @@ void AddDimension(const Components& c, const Pair& pair, Index q, Index r, Index
   slopes.W[r * c.D + d] += d_Wr;
   slopes.z[d * c.M + i] += d_zi;
   MapRow(slopes.z + d * c.M, count) += pull_j;
-  d_mu[d] += d_mean;
-  d_s[d] += d_var;
+  gradient.mu[d] += d_mean;
+  gradient.s[d] += d_var;
 }
 
 }  // namespace
 
-void Psi2Backward(const Components& c, const double* mu, const double* s, const Matrix& B, double g,
-                  const Slopes& slopes, double* half, double* d_mu, double* d_s) {
+void Psi2Backward(const Components& c, const Row& x, const Matrix& B, double g,
+                  const Psi2Gradient& gradient) {
   Pair& pair = Scratch();
   thread_local RowArray weight, share, X, after;
   thread_local Rows before;
   before.resize(c.D, c.M);
   for (Index q = 0; q < c.Q; ++q) {
     for (Index r = q; r < c.Q; ++r) {
-      pair.Prepare(c, q, r, mu, s);
+      pair.Prepare(c, q, r, x);
       for (Index i = 0; i < c.M; ++i) {
         const Index count = q == r ? i + 1 : c.M;
         pair.Select(c, i, count);
@@ -213,8 +217,8 @@ void Psi2Backward(const Components& c, const double* mu, const double* s, const 
         weight = g * pair.damping;
         share = weight;
         for (Index d = 0; d < c.D; ++d) share *= pair.T.row(d);
-        MapRow(half + i * c.M, count) += share;
-        // From the slopes of `half` to those of the result.
+        MapRow(gradient.half + i * c.M, count) += share;
+        // Turn the slopes of `half` into those of the result.
         share *= 2 * B.row(i).head(count).array();
         before.row(0).head(count) = 2 * weight * B.row(i).head(count).array();
         for (Index d = 1; d < c.D; ++d)
@@ -222,12 +226,12 @@ void Psi2Backward(const Components& c, const double* mu, const double* s, const 
         after.setOnes(count);
         for (Index d = c.D - 1; d >= 0; --d) {
           X = before.row(d).head(count) * after;
-          AddDimension(c, pair, q, r, i, d, share, X, slopes, d_mu, d_s);
+          AddDimension(c, pair, {q, r, i, d}, share, X, gradient);
           after *= pair.T.row(d);
         }
         const double sum = share.sum();
-        slopes.weights[q] += sum / c.weights[q];
-        slopes.weights[r] += sum / c.weights[r];
+        gradient.slopes.weights[q] += sum / c.weights[q];
+        gradient.slopes.weights[r] += sum / c.weights[r];
       }
     }
   }

@@ -63,7 +63,7 @@ void Slopes::Finish(const Components& c, Eigen::Ref<Vector> d_theta, Eigen::Ref<
 
 namespace {
 
-// Of component q: its damping, weight included, and the cosines T [D, M]; the sines
+// Computes the damping of component q, its weight included, and the cosines T [D, M]; the sines
 // too, where wanted.
 void PlainComponent(const Components& c, Index q, const double* x, RowArray* damping, Rows* T,
                     Rows* sines) {
@@ -120,6 +120,27 @@ void PlainBackward(const Components& c, const double* x, const double* d_k, cons
   }
 }
 
+void PlainAlong(const Components& c, const double* x, Index d, double* first, double* second) {
+  thread_local RowArray damping, delta;
+  thread_local Rows T, sines;
+  MapRow sum1(first, c.M);
+  MapRow sum2(second, c.M);
+  sum1.setZero();
+  sum2.setZero();
+  delta = x[d] - c.z.row(d).array();
+  for (Index q = 0; q < c.Q; ++q) {
+    PlainComponent(c, q, x, &damping, &T, &sines);
+    for (Index other = 0; other < c.D; ++other) {
+      if (other != d) damping *= T.row(other);
+    }
+    const double A = c.A(q, d);
+    const double W = c.W(q, d);
+    sum1 -= damping * (A * delta * T.row(d) + W * sines.row(d));
+    sum2 += damping *
+            ((A * A * delta.square() - A - W * W) * T.row(d) + 2 * A * W * delta * sines.row(d));
+  }
+}
+
 namespace {
 
 // One dimension of psi1 for one component and pseudo-input: R and its logarithmic slopes.
@@ -144,8 +165,8 @@ Dual operator*(const Dual& a, const Dual& b) { return {a.u * b.u, a.u * b.v + a.
 
 }  // namespace
 
-void Psi1(const Components& c, const double* mu, const double* s, const Vector& a, double* psi1,
-          double* slope) {
+void Psi1(const Components& c, const Row& x, const Vector& a, double* psi1, double* slope) {
+  const auto& [mu, s] = x;
   std::vector<double> T(c.D), dT(c.D), before(c.D);
   std::fill(psi1, psi1 + c.M, 0.0);
   std::fill(slope, slope + c.D, 0.0);
@@ -169,9 +190,11 @@ void Psi1(const Components& c, const double* mu, const double* s, const Vector& 
   }
 }
 
-void Psi1Backward(const Components& c, const double* mu, const double* s, const Vector& a, double g,
-                  const double* kappa, const Slopes& slopes, double* d_a, double* d_mu,
-                  double* d_s) {
+void Psi1Backward(const Components& c, const Row& x, const Vector& a, const Psi1Weights& weights,
+                  const Psi1Gradient& gradient) {
+  const auto& [mu, s] = x;
+  const auto& [g, kappa] = weights;
+  const Slopes& slopes = gradient.slopes;
   // The sought sum is, for each pseudo-input and component, the part g u + v of the dual product
   // of T_d + epsilon kappa_d dT_d/dmu_d.
   std::vector<Integral> integrals;
@@ -189,7 +212,7 @@ void Psi1Backward(const Components& c, const double* mu, const double* s, const 
         integrals.push_back(f);
       }
       const double total = g * product.u + product.v;
-      d_a[i] += c.weights[q] * total;
+      gradient.a[i] += c.weights[q] * total;
       slopes.weights[q] += a[i] * total;
       Dual after{c.weights[q] * a[i], 0};
       for (Index d = c.D - 1; d >= 0; --d) {
@@ -208,8 +231,8 @@ void Psi1Backward(const Components& c, const double* mu, const double* s, const 
         slopes.A[q * c.D + d] += pull(-0.5 * (s[d] * f.h + f.tau * f.tau), -f.h * f.tau);
         slopes.W[q * c.D + d] += pull(unit * f.tau, unit * f.h);
         slopes.z[d * c.M + i] -= move;
-        d_mu[d] += move;
-        d_s[d] += pull(0.5 * (f.slope * f.slope - A * f.h), -A * f.h * f.slope);
+        gradient.mu[d] += move;
+        gradient.s[d] += pull(0.5 * (f.slope * f.slope - A * f.h), -A * f.h * f.slope);
       }
     }
   }

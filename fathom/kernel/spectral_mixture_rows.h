@@ -40,24 +40,41 @@ void Plain(const Components& c, const double* x, double* k);
 // Adds to slopes and to d_x [D], for the slopes d_k [M].
 void PlainBackward(const Components& c, const double* x, const double* d_k, const Slopes& slopes,
                    double* d_x);
+// The first and second derivatives of k(x, Z) along input d of x, [M] each.
+void PlainAlong(const Components& c, const double* x, Index d, double* first, double* second);
+
+// x ~ N(mu, diag(s)), [D] each.
+struct Row {
+  const double *mu, *s;
+};
 
 // psi1 [M] and slope [D], the slope of psi1'a with respect to mu.         [spectral-mixture-psi1]
-void Psi1(const Components& c, const double* mu, const double* s, const Vector& a, double* psi1,
-          double* slope);
-// Of g psi1'a + sum_d kappa_d slope_d. Adds to slopes, d_a [M], d_mu [D] and d_s [D]; kappa is held
-// fixed.
-void Psi1Backward(const Components& c, const double* mu, const double* s, const Vector& a, double g,
-                  const double* kappa, const Slopes& slopes, double* d_a, double* d_mu,
-                  double* d_s);
+void Psi1(const Components& c, const Row& x, const Vector& a, double* psi1, double* slope);
+// The gradient of g psi1'a + sum_d kappa_d slope_d, kappa held fixed.
+struct Psi1Weights {
+  double g;
+  const double* kappa;  // [D]
+};
+struct Psi1Gradient {  // added to
+  const Slopes& slopes;
+  double* a;       // [M]
+  double *mu, *s;  // [D]
+};
+void Psi1Backward(const Components& c, const Row& x, const Vector& a, const Psi1Weights& weights,
+                  const Psi1Gradient& gradient);
 
 // <B, psi2>, B symmetric. Cost O(M^2 Q^2 D), with one exponential per     [spectral-mixture-psi2]
 // pair, but sines and cosines per pseudo-input only: the phases are sums of a part of i and a part
 // of j.
-double Psi2(const Components& c, const double* mu, const double* s, const Matrix& B);
-// Of g <B, psi2>. Adds to slopes, d_mu [D], d_s [D] and half [M, M], where half + half' stands for
-// g psi2.
-void Psi2Backward(const Components& c, const double* mu, const double* s, const Matrix& B, double g,
-                  const Slopes& slopes, double* half, double* d_mu, double* d_s);
+double Psi2(const Components& c, const Row& x, const Matrix& B);
+// The gradient of g <B, psi2>.
+struct Psi2Gradient {  // added to
+  const Slopes& slopes;
+  double* half;    // [M, M], where half + half' stands for g psi2
+  double *mu, *s;  // [D]
+};
+void Psi2Backward(const Components& c, const Row& x, const Matrix& B, double g,
+                  const Psi2Gradient& gradient);
 
 }  // namespace fathom::spectral_mixture
 

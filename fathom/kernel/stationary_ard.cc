@@ -46,8 +46,7 @@ void StationaryArd::Cross(const Vector& theta, const Rows& X, const Matrix& Z,
 }
 
 void StationaryArd::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z,
-                                  const Rows& K, const Rows& dK, Eigen::Ref<Vector> d_theta,
-                                  Eigen::Ref<Matrix>* dX, Eigen::Ref<Matrix> dZ) const {
+                                  const Rows& K, const Rows& dK, CrossGradient gradient) const {
   const Index D = Z.cols();
   const Eigen::ArrayXd scale = InverseLengthscales(theta, D);
   const Matrix z = scale.matrix().asDiagonal() * Z.transpose();
@@ -61,16 +60,40 @@ void StationaryArd::CrossBackward(const Vector& theta, const Rows& X, const Matr
     SquaredDistances(x, z, &r2);
     LogSlope(&r2);
     share = dK.row(n).array() * K.row(n).array();
-    d_theta[0] += share.sum() / theta[0];
+    gradient.theta[0] += share.sum() / theta[0];
     share *= 2 * r2;
     for (Index q = 0; q < D; ++q) {
       pull = share * (x[q] - z.row(q).array());
-      d_theta[1 + q] -= (pull * (x[q] - z.row(q).array())).sum() * scale[q];
+      gradient.theta[1 + q] -= (pull * (x[q] - z.row(q).array())).sum() * scale[q];
       d_z.row(q).array() -= pull;
-      if (dX != nullptr) (*dX)(n, q) += pull.sum() * scale[q];
+      if (gradient.X != nullptr) (*gradient.X)(n, q) += pull.sum() * scale[q];
     }
   }
-  dZ += d_z.transpose() * scale.matrix().asDiagonal();
+  gradient.Z += d_z.transpose() * scale.matrix().asDiagonal();
+}
+
+// With t = (x_q - z_q) / l_q:  dk/dx_q = 2 variance p' t / l_q,
+//   d2k/dx_q^2 = variance (4 p'' t^2 + 2 p') / l_q^2.
+void StationaryArd::CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,
+                               Along* out) const {
+  const Eigen::ArrayXd scale = InverseLengthscales(theta, Z.cols());
+  const Matrix z = scale.matrix().asDiagonal() * Z.transpose();
+  const double l = theta[1 + input];
+  out->first.resize(X.rows(), Z.rows());
+  out->second.resize(X.rows(), Z.rows());
+  out->diagonal_second.setZero(X.rows());
+  Vector x(Z.cols());
+  Array p1;
+  Array p2;
+  Array t;
+  for (Index n = 0; n < X.rows(); ++n) {
+    x = X.row(n).transpose().array() * scale;
+    SquaredDistances(x, z, &p1);
+    Derivatives(&p1, &p2);
+    t = x[input] - z.row(input).array();
+    out->first.row(n) = 2 * theta[0] / l * p1 * t;
+    out->second.row(n) = theta[0] / (l * l) * (4 * p2 * t.square() + 2 * p1);
+  }
 }
 
 void StationaryArd::Diagonal(const Vector& theta, const Rows& /*X*/, Eigen::Ref<Vector> k) const {

@@ -61,13 +61,27 @@ void Sum::Cross(const Vector& theta, const Rows& X, const Matrix& Z, Eigen::Ref<
 }
 
 void Sum::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z, const Rows& /*K*/,
-                        const Rows& dK, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX,
-                        Eigen::Ref<Matrix> dZ) const {
+                        const Rows& dK, CrossGradient gradient) const {
   Matrix own(X.rows(), Z.rows());
   ForEachPart(Z.cols(), [&](const Kernel& part, Index begin, Index size) {
     const Vector own_theta = theta.segment(begin, size);
     part.Cross(own_theta, X, Z, own);
-    part.CrossBackward(own_theta, X, Z, own, dK, d_theta.segment(begin, size), dX, dZ);
+    part.CrossBackward(own_theta, X, Z, own, dK,
+                       {gradient.theta.segment(begin, size), gradient.X, gradient.Z});
+  });
+}
+
+void Sum::CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,
+                     Along* out) const {
+  out->first.setZero(X.rows(), Z.rows());
+  out->second.setZero(X.rows(), Z.rows());
+  out->diagonal_second.setZero(X.rows());
+  Along own;
+  ForEachPart(Z.cols(), [&](const Kernel& part, Index begin, Index size) {
+    part.CrossAlong(theta.segment(begin, size), X, Z, input, &own);
+    out->first += own.first;
+    out->second += own.second;
+    out->diagonal_second += own.diagonal_second;
   });
 }
 

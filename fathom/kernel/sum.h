@@ -25,11 +25,12 @@ class Sum : public Kernel {
   void Cross(const Vector& theta, const Rows& X, const Matrix& Z,
              Eigen::Ref<Matrix> K) const override;
   void CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z, const Rows& K,
-                     const Rows& dK, Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX,
-                     Eigen::Ref<Matrix> dZ) const override;
+                     const Rows& dK, CrossGradient gradient) const override;
   void Diagonal(const Vector& theta, const Rows& X, Eigen::Ref<Vector> k) const override;
   void DiagonalBackward(const Vector& theta, const Rows& X, const Eigen::Ref<const Vector>& dk,
                         Eigen::Ref<Vector> d_theta, Eigen::Ref<Matrix>* dX) const override;
+  void CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,
+                  Along* out) const override;
   Vector SlopeVariance(const Vector& theta, Index input_dim) const override;
   Index MostUncertainInputs() const override;
   std::unique_ptr<Projection> NewProjection() const override;

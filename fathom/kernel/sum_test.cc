@@ -14,7 +14,7 @@ Moments SomeRows(Index D, RandomStream* stream) {
   return x;
 }
 
-// Of m and v, with one part of theta made tiny, from those of the other part alone.
+// How far m and v, with one part of theta made tiny, are from those of the other part alone.
 void ExpectLimit(Index vanishing_begin, Index vanishing_size, const std::string& other,
                  Index other_begin) {
   const Index D = 2;

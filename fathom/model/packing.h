@@ -1,5 +1,5 @@
-// Between a model and the unconstrained vector that the optimiser moves, which holds logarithms of
-// what must be positive.
+// Conversion between a model and the unconstrained vector that the optimiser moves, which holds
+// logarithms of what must be positive.
 #ifndef FATHOM_MODEL_PACKING_H_
 #define FATHOM_MODEL_PACKING_H_
 

@@ -95,7 +95,7 @@ void PrepareBackward(const SparseGp& gp, const Cavity& cavity, PreparedGp* prepa
         BackwardForm(q, cavity, prepared, &std::get<Form>(d_gp->posterior));
       },
       gp.posterior);
-  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, &d_gp->theta, &d_gp->Z,
+  gp.kernel->GramBackward(gp.theta, gp.Z, prepared->K, prepared->dK, {d_gp->theta, d_gp->Z},
                           &prepared->kernel_scratch);
 }
 

@@ -116,7 +116,7 @@ inline Output Project(const Kernel& kernel, const Function& f, const Moments& x,
   projection->Prepare(f.View(), {.uncertain = uncertain});
   AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x.rows())));
   Output out{Vector(x.rows()), Vector(x.rows())};
-  projection->Forward(x.mean, x.var, tape.data(), out.m.data(), out.v.data());
+  projection->Forward({x.mean, x.var}, tape.data(), out.m.data(), out.v.data());
   return out;
 }
 
