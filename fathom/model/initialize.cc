@@ -75,78 +75,108 @@ void StartPaths(const Architecture& architecture, std::uint64_t seed, DeepGp* mo
   }
 }
 
-}  // namespace
-
-DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
-                  std::uint64_t seed, const Matrix& x, Index outputs) {
+void CheckArchitecture(const Architecture& architecture) {
   Require(!architecture.inducing.empty(), "inducing", "a list of numbers", "empty");
   for (const Index width : architecture.hidden)
     Require(width >= 1, "hidden width", "at least 1", width);
   for (const Index M : architecture.inducing) Require(M >= 1, "inducing points", "at least 1", M);
   Require(architecture.paths >= 1, "paths", "at least 1", architecture.paths);
+}
+
+// What a layer starts from.
+struct LayerStart {
+  Index number = 0;
+  bool last = false;
+  Index M = 0;  // pseudo-points
+  std::uint64_t seed = 0;
+  Matrix input;    // what it sees on the sampled rows, skip links included
+  Matrix targets;  // [rows, functions]: what its functions are to be; empty in the last layer
+};
+
+// Pseudo-inputs and kernel parameters of a layer's function number d.
+void StartKernel(const InitializeOptions& options, const LayerStart& at, Index d,
+                 RandomStream* stream, SparseGp* gp) {
+  const Index D = at.input.cols();
+  const bool paper = options.start == Start::kPaper;
+  const double reach = std::sqrt(static_cast<double>(D));
+  if (paper && at.number > 0) {
+    gp->Z.resize(at.M, D);
+    for (Index i = 0; i < gp->Z.size(); ++i) gp->Z.data()[i] = 2 * stream->Uniform() - 1;
+    gp->theta = gp->kernel->InitialParameters(D, 2 * reach);
+    return;
+  }
+  gp->Z = KMeans(at.input, at.M, 10, at.seed + static_cast<std::uint64_t>(d));
+  gp->theta = gp->kernel->InitialParameters(
+      D, paper ? MedianDistance(at.input, stream)
+               : reach * (at.number == 0 ? options.lengthscale : options.upper_lengthscale));
+}
+
+std::vector<SparseGp> StartFunctions(const Architecture& architecture,
+                                     const InitializeOptions& options, const LayerStart& at,
+                                     Index width, RandomStream* stream) {
+  const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
+  std::vector<SparseGp> gps;
+  for (Index d = 0; d < width; ++d) {
+    SparseGp gp;
+    gp.kernel = kernel;
+    if (architecture.shared && d > 0) {
+      gp.Z = gps[0].Z;
+      gp.theta = gps[0].theta;
+    } else {
+      StartKernel(options, at, d, stream, &gp);
+    }
+    Vector mean = Vector::Zero(at.M);
+    if (!at.last && !architecture.linear_mean && !architecture.site_form)
+      mean = RidgeMean(gp, at.input, at.targets.col(d), 1e-2);
+    gp.posterior = MakePosterior(architecture.site_form, at.M, mean,
+                                 at.last ? 1 : options.hidden_posterior_var, stream);
+    gps.push_back(std::move(gp));
+  }
+  return gps;
+}
+
+}  // namespace
+
+DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
+                  std::uint64_t seed, const Matrix& x, Index outputs) {
+  CheckArchitecture(architecture);
   FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
   RandomStream stream(seed, 1);
-  const bool paper = options.start == Start::kPaper;
   const Matrix raw = SampleRows(x, options.sample_rows, &stream);
 
   DeepGp model;
   model.full_covariance = architecture.full_covariance;
   model.likelihood = MakeLikelihood(architecture.likelihood);
   model.likelihood_parameters = model.likelihood->InitialParameters(outputs, options.output_noise);
-  const std::shared_ptr<const Kernel> kernel = MakeKernel(architecture.kernel);
-  const std::size_t layers = architecture.hidden.size() + 1;
   Matrix below = raw;  // what the layer sees at the start, on the sampled rows
-  for (std::size_t l = 0; l < layers; ++l) {
-    const bool last = l + 1 == layers;
+  for (std::size_t l = 0; l <= architecture.hidden.size(); ++l) {
+    LayerStart at;
+    at.number = static_cast<Index>(l);
+    at.last = l == architecture.hidden.size();
+    at.seed = seed + 1000 * l;
+    at.M = std::min(architecture.inducing[std::min(l, architecture.inducing.size() - 1)], x.rows());
+    at.input = below;
     GpLayer layer;
     layer.skip = architecture.skip_links && l > 0;
     layer.shared = architecture.shared;
-    Matrix input = below;
     if (layer.skip) {
-      input.resize(below.rows(), below.cols() + raw.cols());
-      input << below, raw;
+      at.input.resize(below.rows(), below.cols() + raw.cols());
+      at.input << below, raw;
     }
-    const Index D = input.cols();
-    const Index width = last ? outputs : architecture.hidden[l];
-    const Index wanted = architecture.inducing[std::min(l, architecture.inducing.size() - 1)];
-    const Index M = std::min(wanted, x.rows());
-    // The hidden units start at the principal scores of what lies below, so that an upper layer
-    // starts as the identity (or its truncation).
-    const Matrix loadings = last ? Matrix() : PrincipalLoadings(below, width, seed + l);
-    const Matrix scores = last ? Matrix() : Matrix(below * loadings);
-    for (Index d = 0; d < width; ++d) {
-      SparseGp gp;
-      gp.kernel = kernel;
-      const double reach = std::sqrt(static_cast<double>(D));
-      if (architecture.shared && d > 0) {
-        gp.Z = layer.gps[0].Z;
-        gp.theta = layer.gps[0].theta;
-      } else if (paper && l > 0) {
-        gp.Z.resize(M, D);
-        for (Index i = 0; i < gp.Z.size(); ++i) gp.Z.data()[i] = 2 * stream.Uniform() - 1;
-        gp.theta = kernel->InitialParameters(D, 2 * reach);
-      } else {
-        gp.Z = KMeans(input, M, 10, seed + 1000 * l + d);
-        gp.theta = kernel->InitialParameters(
-            D, paper ? MedianDistance(input, &stream)
-                     : reach * (l == 0 ? options.lengthscale : options.upper_lengthscale));
-      }
-      Vector mean = Vector::Zero(M);
-      if (!last && !architecture.linear_mean && !architecture.site_form) {
-        mean = RidgeMean(gp, input, scores.col(d), 1e-2);
-      }
-      gp.posterior = MakePosterior(architecture.site_form, M, mean,
-                                   last ? 1 : options.hidden_posterior_var, &stream);
-      layer.gps.push_back(std::move(gp));
-    }
-    if (!last) {
+    const Index width = at.last ? outputs : architecture.hidden[l];
+    if (!at.last) {
+      // The hidden units start at the principal scores of what lies below, so that an upper layer
+      // starts as the identity (or its truncation).
+      const Matrix loadings = PrincipalLoadings(below, width, seed + l);
+      at.targets = below * loadings;
       layer.noise_variance = Vector::Constant(width, options.hidden_noise);
       if (architecture.linear_mean) {
-        layer.mean_weights = Matrix::Zero(D, width);
+        layer.mean_weights = Matrix::Zero(at.input.cols(), width);
         layer.mean_weights.topRows(below.cols()) = loadings;
       }
-      below = scores;
+      below = at.targets;
     }
+    layer.gps = StartFunctions(architecture, options, at, width, &stream);
     model.layers.push_back(std::move(layer));
   }
   StartPaths(architecture, seed, &model);
