@@ -138,13 +138,25 @@ Architecture Hidden(std::vector<Index> hidden, bool rich) {
   return architecture;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SteadyStateOf,
-                         testing::Values(Case{"OneLayer", Hidden({}, false), 0.7, false},
-                                         Case{"TwoLayers", Hidden({2}, false), 0.7, false},
-                                         Case{"ThreeLayers", Hidden({2, 2}, true), 1, false},
-                                         Case{"Variational", Hidden({2}, false), 0, false},
-                                         Case{"UncertainInputs", Hidden({2}, false), 0.7, true}),
-                         [](const auto& test) { return test.param.name; });
+Architecture AlongPaths(Propagation propagation, bool rich) {
+  Architecture architecture = Hidden({2, 2}, rich);
+  architecture.propagation = propagation;
+  architecture.paths = 5;
+  return architecture;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, SteadyStateOf,
+    testing::Values(Case{"OneLayer", Hidden({}, false), 0.7, false},
+                    Case{"TwoLayers", Hidden({2}, false), 0.7, false},
+                    Case{"ThreeLayers", Hidden({2, 2}, true), 1, false},
+                    Case{"Variational", Hidden({2}, false), 0, false},
+                    Case{"UncertainInputs", Hidden({2}, false), 0.7, true},
+                    Case{"UncertainInputsSkip", Hidden({2, 2}, true), 0.7, true},
+                    Case{"Samples", AlongPaths(Propagation::kSamples, false), 0.7, false},
+                    Case{"SamplesSkip", AlongPaths(Propagation::kSamples, true), 0.7, true},
+                    Case{"Points", AlongPaths(Propagation::kPoints, true), 0.7, false}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace fathom
