@@ -22,8 +22,8 @@ double LogZ(const fathom::Likelihood& likelihood, const Vector& parameters, doub
   double d_m = 0;
   double d_v = 0;
   Vector d_parameters = Vector::Zero(parameters.size());
-  return likelihood.LogZ(parameters, /*alpha=*/1, /*outputs=*/1, &y, &m, &v, &d_m, &d_v,
-                         d_parameters.data());
+  return likelihood.LogZ({parameters, /*alpha=*/1, /*outputs=*/1, &y, &m, &v},
+                         {&d_m, &d_v, d_parameters.data()});
 }
 
 // The error of log Z for three counts, seen at m = 1: of one rule, or the mean and the standard

@@ -110,9 +110,9 @@ TEST(Paths, EnergyOfManyPathsIsTheIntegral) {
       double d_m = 0;
       double d_v = 0;
       Vector d_noise = Vector::Zero(1);
-      const double l =
-          model.likelihood->LogZ(model.likelihood_parameters, alpha, 1, y.data(), f.mean.data(),
-                                 f.var.data(), &d_m, &d_v, d_noise.data());
+      const double l = model.likelihood->LogZ(
+          {model.likelihood_parameters, alpha, 1, y.data(), f.mean.data(), f.var.data()},
+          {&d_m, &d_v, d_noise.data()});
       return std::exp(outer * l / alpha - 0.5 * e * e) / std::sqrt(2 * std::numbers::pi);
     };
     const double Z =

@@ -25,10 +25,10 @@ void Targets::Meet(const Network& network, const LogZOptions& options, const Row
   d_likelihood_.setZero();
   for (Index s = 0; s < count; ++s) {
     const Index p = first + s;
-    log_z_[s] =
-        model.likelihood->LogZ(model.likelihood_parameters, options.alpha, model.outputs(), row.y,
-                               f.mean.row(p).data(), f.var.row(p).data(), d_f.mean.row(p).data(),
-                               d_f.var.row(p).data(), d_likelihood_.row(s).data());
+    log_z_[s] = model.likelihood->LogZ(
+        {model.likelihood_parameters, options.alpha, model.outputs(), row.y, f.mean.row(p).data(),
+         f.var.row(p).data()},
+        {d_f.mean.row(p).data(), d_f.var.row(p).data(), d_likelihood_.row(s).data()});
   }
   Vector& share = log_z_;  // becomes the slope of log Z with respect to the log Z of each path
   if (pass->paths() == 0) {
@@ -56,10 +56,10 @@ void Targets::MeetJointly(const DeepGp& model, double alpha, const Row& row, Pas
   const Index n = row.row;
   Vector d_mean(f.cols());
   Vector d_parameters = Vector::Zero(model.likelihood_parameters.size());
-  sums->log_z() +=
-      row.weight * model.likelihood->LogZFull(model.likelihood_parameters, alpha, row.y,
-                                              f.mean.row(n).transpose(), f.cov[n], &d_mean,
-                                              &d_f.cov[n], d_parameters.data());
+  const Vector mean = f.mean.row(n).transpose();
+  sums->log_z() += row.weight * model.likelihood->LogZFull(
+                                    {model.likelihood_parameters, alpha, row.y, mean, f.cov[n]},
+                                    {d_mean, d_f.cov[n], d_parameters.data()});
   d_f.mean.row(n) = row.weight * d_mean.transpose();
   d_f.cov[n] *= row.weight;
   sums->likelihood() += row.weight * d_parameters;

@@ -19,13 +19,9 @@ class Gaussian : public Likelihood {
     return Vector::Constant(outputs, noise);
   }
   bool AddsGaussianNoise() const override { return true; }
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   // log N(y; m, Cov + diag(sigma2) / alpha) and the same further terms.       [gaussian-log-z-full]
-  double LogZFull(const Vector& parameters, double alpha, const double* y, const Vector& m,
-                  const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
-                  double* d_parameters) const override;
+  double LogZFull(const LogZFullRow& row, const LogZFullSlopes& slopes) const override;
   void Observe(const Vector& parameters, Moments* moments) const override;
 };
 

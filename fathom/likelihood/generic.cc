@@ -55,7 +55,7 @@ class Landscape {
  private:
   double Drop(double y) const { return top_ - log_density_(y); }
 
-  // Of the values 0 and 1, 2, 5, 10, ... with either sign, the best and its neighbours hold the
+  // Among the values 0 and 1, 2, 5, 10, ... with either sign, the best and its neighbours hold the
   // mode; golden sections find it.
   void FindMode() {
     std::vector<double> places;
@@ -172,9 +172,12 @@ double GenericLikelihood::Mix(double alpha, double y, double m, double sd, Vecto
   return alpha * top + std::log(Z);
 }
 
-double GenericLikelihood::LogZ(const Vector& /*parameters*/, double alpha, Index outputs,
-                               const double* y, const double* m, const double* v, double* d_m,
-                               double* d_v, double* /*d_parameters*/) const {
+double GenericLikelihood::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const double alpha = row.alpha;
+  const Index outputs = row.outputs;
+  const double* const y = row.y;
+  const double* const m = row.m;
+  const double* const v = row.v;
   const auto slope = [&](double target, double f) {
     if (options_.slope) return options_.slope(target, f);
     // The error of the difference, h^2 / 6 times the third derivative, meets that of rounding.
@@ -186,11 +189,11 @@ double GenericLikelihood::LogZ(const Vector& /*parameters*/, double alpha, Index
   for (Index d = 0; d < outputs; ++d) {
     const double sd = StandardDeviation(v[d]);
     log_z += Mix(alpha, y[d], m[d], sd, &share);
-    d_m[d] = d_v[d] = 0;
+    slopes.m[d] = slopes.v[d] = 0;
     for (Index k = 0; k < nodes_.size(); ++k) {
       const double push = share[k] * slope(y[d], m[d] + sd * nodes_[k]);
-      d_m[d] += push;
-      d_v[d] += 0.5 * push * nodes_[k] / sd;
+      slopes.m[d] += push;
+      slopes.v[d] += 0.5 * push * nodes_[k] / sd;
     }
   }
   return log_z;

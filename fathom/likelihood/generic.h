@@ -46,9 +46,7 @@ class GenericLikelihood : public Likelihood {
   Vector InitialParameters(Index /*outputs*/, double /*noise*/) const override { return {}; }
   bool TakesScaledTargets() const override { return options_.scaled_targets; }
   std::string TargetRule(Index outputs, double y) const override;
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   // By integrals (or sums) of the density over y, which must have one mode: 0.1 to 1 ms each.
   void Observe(const Vector& parameters, Moments* moments) const override;
   bool ObservesGaussian() const override { return false; }

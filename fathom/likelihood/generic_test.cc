@@ -44,7 +44,8 @@ double Exact(const std::string& name, double parameter, double alpha, double y, 
   double d_m = 0;
   double d_v = 0;
   double d_p = 0;
-  return MakeLikelihood(name)->LogZ(Vector{{parameter}}, alpha, 1, &y, &m, &v, &d_m, &d_v, &d_p);
+  return MakeLikelihood(name)->LogZ({Vector{{parameter}}, alpha, 1, &y, &m, &v},
+                                    {&d_m, &d_v, &d_p});
 }
 
 RowLogZ Call(const GenericOptions& options, double alpha, double y, double m, double v) {

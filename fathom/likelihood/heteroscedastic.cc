@@ -101,20 +101,24 @@ TiltedLogZ<2> LogZOf(double alpha, double residual, double v, double centre, dou
 
 }  // namespace
 
-double Heteroscedastic::LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-                             const double* m, const double* v, double* d_m, double* d_v,
-                             double* d_parameters) const {
+double Heteroscedastic::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const Vector& parameters = row.parameters;
+  const double alpha = row.alpha;
+  const Index outputs = row.outputs;
+  const double* const y = row.y;
+  const double* const m = row.m;
+  const double* const v = row.v;
   const Index targets = outputs / 2;
   double log_z = 0;
   for (Index t = 0; t < targets; ++t) {
     const Index g = targets + t;
     const TiltedLogZ<2> z = LogZOf(alpha, y[t] - m[t], v[t], m[g] + std::log(parameters[t]), v[g]);
     log_z += z.value;
-    d_m[t] = z.d_parameters[0];
-    d_v[t] = z.d_parameters[1];
-    d_m[g] = z.d_m;
-    d_v[g] = z.d_v;
-    d_parameters[t] += z.d_m / parameters[t];
+    slopes.m[t] = z.d_parameters[0];
+    slopes.v[t] = z.d_parameters[1];
+    slopes.m[g] = z.d_m;
+    slopes.v[g] = z.d_v;
+    slopes.parameters[t] += z.d_m / parameters[t];
   }
   return log_z;
 }

@@ -26,9 +26,7 @@ class Heteroscedastic : public Likelihood {
   }
   Index NumTargets(Index outputs) const override { return outputs / 2; }
   Index NumOutputs(Index targets, Index /*classes*/) const override { return 2 * targets; }
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   // Var[y] = v_f + sigma2 exp(m_g + v_g/2).
   void Observe(const Vector& parameters, Moments* moments) const override;
   bool ObservesGaussian() const override { return false; }

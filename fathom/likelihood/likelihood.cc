@@ -62,16 +62,14 @@ void Likelihood::CheckTargets(Index outputs, const Matrix& y) const {
   }
 }
 
-double Likelihood::LogZFull(const Vector& parameters, double alpha, const double* y,
-                            const Vector& m, const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
-                            double* d_parameters) const {
-  const Index outputs = m.size();
-  const Vector v = Cov.diagonal().cwiseMax(0);
+double Likelihood::LogZFull(const LogZFullRow& row, const LogZFullSlopes& slopes) const {
+  const Index outputs = row.m.size();
+  const Vector v = row.Cov.diagonal().cwiseMax(0);
   Vector d_v(outputs);
-  d_m->resize(outputs);
-  const double log_z = LogZ(parameters, alpha, outputs, y, m.data(), v.data(), d_m->data(),
-                            d_v.data(), d_parameters);
-  *d_Cov = d_v.asDiagonal();
+  slopes.m.resize(outputs);
+  const double log_z = LogZ({row.parameters, row.alpha, outputs, row.y, row.m.data(), v.data()},
+                            {slopes.m.data(), d_v.data(), slopes.parameters});
+  slopes.Cov = d_v.asDiagonal();
   return log_z;
 }
 

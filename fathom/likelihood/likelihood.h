@@ -13,6 +13,33 @@
 
 namespace fathom FATHOM_PUBLIC {
 
+// One row of which log Z is asked: its targets and the moments of f.
+struct LogZRow {
+  const Vector& parameters;
+  double alpha;
+  Index outputs;
+  const double* y;      // [targets]
+  const double *m, *v;  // [outputs]
+};
+// Where its derivatives go: those of m and v [outputs] are written, those of the parameters added.
+struct LogZSlopes {
+  double *m, *v;
+  double* parameters;
+};
+// The same where f ~ N(m, Cov) jointly. The derivative with respect to Cov is symmetric.
+struct LogZFullRow {
+  const Vector& parameters;
+  double alpha;
+  const double* y;
+  const Vector& m;
+  const Matrix& Cov;
+};
+struct LogZFullSlopes {
+  Vector& m;
+  Matrix& Cov;
+  double* parameters;
+};
+
 // Stateless and shared, like Kernel; its parameters are a vector of positive numbers that belongs
 // to the model.
 class Likelihood {
@@ -43,16 +70,11 @@ class Likelihood {
 
   // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent;                      [log-z]
   // for alpha = 0 the limit of this over alpha, E[log p(y|f)].
-  // Writes d_m, d_v [outputs] and adds to d_parameters.
-  virtual double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-                      const double* m, const double* v, double* d_m, double* d_v,
-                      double* d_parameters) const = 0;
+  virtual double LogZ(const LogZRow& row, const LogZSlopes& slopes) const = 0;
 
-  // The same with f ~ N(m, Cov) jointly. Writes d_m and d_Cov (symmetric), adds to d_parameters.
-  // Here by the marginals alone; a likelihood that sees several outputs at once can do better.
-  virtual double LogZFull(const Vector& parameters, double alpha, const double* y, const Vector& m,
-                          const Matrix& Cov, Vector* d_m, Matrix* d_Cov,
-                          double* d_parameters) const;
+  // The same with f ~ N(m, Cov) jointly. Here by the marginals alone; a likelihood that sees several
+  // outputs at once can do better.
+  virtual double LogZFull(const LogZFullRow& row, const LogZFullSlopes& slopes) const;
 
   // Turns the moments of f [N, outputs] into those of y [N, targets], in place; where y is one of
   // several classes, into those of the indicator of each class.

@@ -79,8 +79,9 @@ class EveryLikelihood : public testing::TestWithParam<LikelihoodCase> {
     Vector d_m(2);
     Vector d_v(2);
     Vector d_parameters = Vector::Zero(parameters.size());
-    const double value = likelihood_->LogZ(parameters, alpha, 2, GetParam().y.data(), m.data(),
-                                           v.data(), d_m.data(), d_v.data(), d_parameters.data());
+    const double value =
+        likelihood_->LogZ({parameters, alpha, 2, GetParam().y.data(), m.data(), v.data()},
+                          {d_m.data(), d_v.data(), d_parameters.data()});
     if (gradient != nullptr) {
       gradient->resize(4 + parameters.size());
       *gradient << d_m, d_v, d_parameters;
@@ -190,8 +191,8 @@ TEST_P(EveryLikelihood, SlopesOfParametersAddAndThoseOfMomentsReplace) {
   Vector d_parameters = Vector::Constant(c.parameters.size(), 7);
   Vector gradient;
   LogZ(0.5, c.parameters, m_, v_, &gradient);
-  likelihood_->LogZ(c.parameters, 0.5, 2, c.y.data(), m_.data(), v_.data(), d_m.data(), d_v.data(),
-                    d_parameters.data());
+  likelihood_->LogZ({c.parameters, 0.5, 2, c.y.data(), m_.data(), v_.data()},
+                    {d_m.data(), d_v.data(), d_parameters.data()});
   EXPECT_EQ(d_m, gradient.head(2));
   EXPECT_EQ(d_v, gradient.segment(2, 2));
   const Vector added = d_parameters - gradient.tail(c.parameters.size());
@@ -222,7 +223,8 @@ TEST(GaussianLikelihood, TinyNoiseStaysFinite) {
     double d_m = 0;
     double d_v = 0;
     double d_noise = 0;
-    EXPECT_TRUE(std::isfinite(likelihood->LogZ(noise, alpha, 1, &y, &m, &v, &d_m, &d_v, &d_noise)));
+    EXPECT_TRUE(
+        std::isfinite(likelihood->LogZ({noise, alpha, 1, &y, &m, &v}, {&d_m, &d_v, &d_noise})));
     EXPECT_GT(d_m, 0);
     EXPECT_GT(d_noise, 0) << "more noise explains a miss better";
   }

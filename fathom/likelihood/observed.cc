@@ -21,8 +21,8 @@ class Observed : public Observation {
     // The slopes are not needed, but cost less than a second way to the same number.
     Matrix slopes(2, outputs_);
     Vector d_parameters = Vector::Zero(parameters_.size());
-    return likelihood_->LogZ(parameters_, /*alpha=*/1, outputs_, y, m, v, slopes.row(0).data(),
-                             slopes.row(1).data(), d_parameters.data());
+    return likelihood_->LogZ({parameters_, /*alpha=*/1, outputs_, y, m, v},
+                             {slopes.row(0).data(), slopes.row(1).data(), d_parameters.data()});
   }
   double Tail(Index target, double y, const double* m, const double* v, bool upper) const override {
     return likelihood_->Tail(parameters_, target, y, m, v, upper);

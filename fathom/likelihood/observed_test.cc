@@ -131,8 +131,9 @@ TEST_P(EveryObservation, ExtremeMomentsStayFinite) {
           const Vector mean = Vector::Constant(outputs, m);
           const Vector var = Vector::Constant(outputs, v);
           Vector d_m(outputs), d_v(outputs), d_p = Vector::Zero(parameters.size());
-          const double z = likelihood->LogZ(parameters, alpha, outputs, &y, mean.data(), var.data(),
-                                            d_m.data(), d_v.data(), d_p.data());
+          const double z =
+              likelihood->LogZ({parameters, alpha, outputs, &y, mean.data(), var.data()},
+                               {d_m.data(), d_v.data(), d_p.data()});
           EXPECT_TRUE(std::isfinite(z) && d_m.allFinite() && d_v.allFinite() && d_p.allFinite())
               << m << " " << v << " " << alpha << " " << y;
         }

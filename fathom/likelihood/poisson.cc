@@ -85,16 +85,20 @@ void Poisson::StartFrom(const Matrix& y, Vector* parameters) const {
 
 std::string Poisson::TargetRule(Index /*outputs*/, double y) const { return CountRule(y); }
 
-double Poisson::LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-                     const double* m, const double* v, double* d_m, double* d_v,
-                     double* d_parameters) const {
+double Poisson::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const Vector& parameters = row.parameters;
+  const double alpha = row.alpha;
+  const Index outputs = row.outputs;
+  const double* const y = row.y;
+  const double* const m = row.m;
+  const double* const v = row.v;
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {
     const TiltedLogZ<0> z = LogZOf(alpha, y[d], m[d] + std::log(parameters[d]), v[d]);
     log_z += z.value;
-    d_m[d] = z.d_m;
-    d_v[d] = z.d_v;
-    d_parameters[d] += z.d_m / parameters[d];
+    slopes.m[d] = z.d_m;
+    slopes.v[d] = z.d_v;
+    slopes.parameters[d] += z.d_m / parameters[d];
   }
   return log_z;
 }

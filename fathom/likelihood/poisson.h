@@ -24,9 +24,7 @@ class Poisson : public Likelihood {
   void StartFrom(const Matrix& y, Vector* parameters) const override;
   bool TakesScaledTargets() const override { return false; }
   std::string TargetRule(Index outputs, double y) const override;
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   // E[y] = r exp(m + v/2), Var[y] = E[y] + (e^v - 1) E[y]^2.
   void Observe(const Vector& parameters, Moments* moments) const override;
   bool ObservesGaussian() const override { return false; }

@@ -24,7 +24,7 @@ Slopes ClosedForm(double m, double v) {
   return {log_cdf.value, log_cdf.slope * scale, -0.5 * log_cdf.slope * m * scale * scale * scale};
 }
 
-// Of alpha log Phi(f) at a certain f = m; alpha = 0 stands for log Phi itself.
+// alpha log Phi(f) and its slopes at a certain f = m; alpha = 0 stands for log Phi itself.
 Slopes WithoutVariance(double alpha, double m) {
   const LogNormalCdf log_cdf(m);
   if (alpha == 0) return {log_cdf.value, log_cdf.slope, 0.5 * log_cdf.curvature};
@@ -117,15 +117,18 @@ std::string Probit::TargetRule(Index /*outputs*/, double y) const {
   return y == 1 || y == -1 ? "" : "+1 or -1";
 }
 
-double Probit::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, const double* y,
-                    const double* m, const double* v, double* d_m, double* d_v,
-                    double* /*d_parameters*/) const {
+double Probit::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const double alpha = row.alpha;
+  const Index outputs = row.outputs;
+  const double* const y = row.y;
+  const double* const m = row.m;
+  const double* const v = row.v;
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {
     const Slopes s = LogZOf(alpha, y[d] * m[d], v[d]);
     log_z += s.value;
-    d_m[d] = y[d] * s.d_m;
-    d_v[d] = s.d_v;
+    slopes.m[d] = y[d] * s.d_m;
+    slopes.v[d] = s.d_v;
   }
   return log_z;
 }

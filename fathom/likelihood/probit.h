@@ -17,9 +17,7 @@ class Probit : public Likelihood {
   Index NumParameters(Index /*outputs*/) const override { return 0; }
   Vector InitialParameters(Index /*outputs*/, double /*noise*/) const override { return {}; }
   std::string TargetRule(Index outputs, double y) const override;
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   void Observe(const Vector& parameters, Moments* moments) const override;
   bool TakesScaledTargets() const override { return false; }
   // Two classes, -1 and +1, of the one output.

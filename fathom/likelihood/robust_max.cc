@@ -75,10 +75,13 @@ double RobustMax::LargestProbability(Index c, Index outputs, const double* m, co
 
 std::string RobustMax::TargetRule(Index outputs, double y) const { return LabelRule(outputs, y); }
 
-double RobustMax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, const double* y,
-                       const double* m, const double* v, double* d_m, double* d_v,
-                       double* /*d_parameters*/) const {
-  const double P = LargestProbability(static_cast<Index>(*y), outputs, m, v, d_m, d_v);
+double RobustMax::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const double alpha = row.alpha;
+  const Index outputs = row.outputs;
+  const double* const y = row.y;
+  const double* const m = row.m;
+  const double* const v = row.v;
+  const double P = LargestProbability(static_cast<Index>(*y), outputs, m, v, slopes.m, slopes.v);
   const double log_hit = std::log1p(-kEpsilon);
   const double log_miss = std::log(kEpsilon / static_cast<double>(outputs - 1));
   double value = 0;
@@ -95,8 +98,8 @@ double RobustMax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs
     d_P = (hit - miss) / (1 + excess);
   }
   for (Index j = 0; j < outputs; ++j) {
-    d_m[j] *= d_P;
-    d_v[j] *= d_P;
+    slopes.m[j] *= d_P;
+    slopes.v[j] *= d_P;
   }
   return value;
 }

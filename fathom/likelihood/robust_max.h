@@ -24,9 +24,7 @@ class RobustMax : public Likelihood {
   Index NumOutputs(Index /*targets*/, Index classes) const override { return classes; }
   bool TakesScaledTargets() const override { return false; }
   std::string TargetRule(Index outputs, double y) const override;
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   void Observe(const Vector& parameters, Moments* moments) const override;
   Index NumClasses(Index outputs) const override { return outputs; }
   Matrix ClassProbabilities(const Vector& parameters, const Moments& f) const override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "fathom/base/quadrature.h"
@@ -204,42 +205,11 @@ double ExpectedLog(Index c, Index K, const double* m, const double* v, double* d
   return m[c] - log_s;
 }
 
-}  // namespace
-
-std::string Softmax::TargetRule(Index outputs, double y) const { return LabelRule(outputs, y); }
-
-double Softmax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, const double* y,
-                     const double* m, const double* v, double* d_m, double* d_v,
-                     double* /*d_parameters*/) const {
-  const Index K = outputs;
-  const auto c = static_cast<Index>(*y);
-  std::fill(d_m, d_m + K, NAN);
-  std::fill(d_v, d_v + K, NAN);
-  for (Index j = 0; j < K; ++j) {
-    if (std::isnan(m[j] + v[j])) return NAN;  // lest it vanish in an empty range
-  }
-  if (alpha == 0) return ExpectedLog(c, K, m, v, d_m, d_v);
-
-  const Mode mode(alpha, c, K, m, v);
-  std::vector<double> beta(K);
-  std::vector<double> shifted(K);
-  for (Index j = 0; j < K; ++j) {
-    beta[j] = alpha * ((j == c ? 1 : 0) - mode.p(j));
-    shifted[j] = m[j] + beta[j] * v[j];
-  }
-  // Places count from here; sum_j beta_j = 0, so that the exponent may as well.
-  const double origin = LogSumExp(shifted);
-  std::vector<OutputMoments> moments;
-  Range range;
-  double exponent = -std::lgamma(1 + alpha);
-  for (Index j = 0; j < K; ++j) {
-    moments.emplace_back(alpha * mode.p(j), shifted[j] - origin, v[j]);
-    range.Add(moments[j].mean(), moments[j].s());
-    exponent += beta[j] * (m[j] - origin) + 0.5 * beta[j] * beta[j] * v[j];
-    d_m[j] = d_v[j] = 0;
-  }
-
-  // Here d_m, d_v hold the first and second slopes of the integral in the shifted means.
+// The integral over the place t of a product over the outputs. Adds its first and second slopes in the
+// shifted means to *first and *second [outputs].
+double IntegrateProduct(std::vector<OutputMoments> moments, const Range& range, double* first,
+                        double* second) {
+  const auto K = static_cast<Index>(moments.size());
   double integral = 0;
   std::vector<double> E(4 * K);
   ForEachNode(range.lo, range.hi, range.zones, [&](double t, double weight) {
@@ -258,16 +228,56 @@ double Softmax::LogZ(const Vector& /*parameters*/, double alpha, Index outputs, 
       const double b = 1 + a;
       const double others = ratios - e[1] / e[0];
       const double share = product / e[0];
-      d_m[j] += share * ((a * e[0] - e[1]) * others + b * e[1] - e[2]);
-      d_v[j] += share * ((a * a * e[0] - (2 * a + 1) * e[1] + e[2]) * others + b * b * e[1] -
-                         (2 * b + 1) * e[2] + e[3]);
+      first[j] += share * ((a * e[0] - e[1]) * others + b * e[1] - e[2]);
+      second[j] += share * ((a * a * e[0] - (2 * a + 1) * e[1] + e[2]) * others + b * b * e[1] -
+                            (2 * b + 1) * e[2] + e[3]);
     }
   });
+  return integral;
+}
+
+}  // namespace
+
+std::string Softmax::TargetRule(Index outputs, double y) const { return LabelRule(outputs, y); }
+
+double Softmax::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const double alpha = row.alpha;
+  const double* const m = row.m;
+  const double* const v = row.v;
+  const Index K = row.outputs;
+  const auto c = static_cast<Index>(*row.y);
+  std::fill(slopes.m, slopes.m + K, NAN);
+  std::fill(slopes.v, slopes.v + K, NAN);
   for (Index j = 0; j < K; ++j) {
-    const double first = d_m[j] / integral;
-    const double second = d_v[j] / integral;
-    d_m[j] = beta[j] + first;
-    d_v[j] = 0.5 * beta[j] * beta[j] + beta[j] * first + 0.5 * second;
+    if (std::isnan(m[j] + v[j])) return NAN;  // lest it vanish in an empty range
+  }
+  if (alpha == 0) return ExpectedLog(c, K, m, v, slopes.m, slopes.v);
+
+  const Mode mode(alpha, c, K, m, v);
+  std::vector<double> beta(K);
+  std::vector<double> shifted(K);
+  for (Index j = 0; j < K; ++j) {
+    beta[j] = alpha * ((j == c ? 1 : 0) - mode.p(j));
+    shifted[j] = m[j] + beta[j] * v[j];
+  }
+  // Places count from here; sum_j beta_j = 0, so that the exponent may as well.
+  const double origin = LogSumExp(shifted);
+  std::vector<OutputMoments> moments;
+  Range range;
+  double exponent = -std::lgamma(1 + alpha);
+  for (Index j = 0; j < K; ++j) {
+    moments.emplace_back(alpha * mode.p(j), shifted[j] - origin, v[j]);
+    range.Add(moments[j].mean(), moments[j].s());
+    exponent += beta[j] * (m[j] - origin) + 0.5 * beta[j] * beta[j] * v[j];
+    slopes.m[j] = slopes.v[j] = 0;
+  }
+
+  const double integral = IntegrateProduct(std::move(moments), range, slopes.m, slopes.v);
+  for (Index j = 0; j < K; ++j) {
+    const double first = slopes.m[j] / integral;
+    const double second = slopes.v[j] / integral;
+    slopes.m[j] = beta[j] + first;
+    slopes.v[j] = 0.5 * beta[j] * beta[j] + beta[j] * first + 0.5 * second;
   }
   return exponent + std::log(integral);
 }
@@ -285,8 +295,9 @@ Matrix Softmax::ClassProbabilities(const Vector& parameters, const Moments& f) c
   for (Index n = 0; n < f.rows(); ++n) {
     for (Index c = 0; c < K; ++c) {
       const auto label = static_cast<double>(c);
-      probability(n, c) = std::exp(LogZ(parameters, 1, K, &label, f.mean.row(n).data(),
-                                        f.var.row(n).data(), d_m.data(), d_v.data(), nullptr));
+      probability(n, c) =
+          std::exp(LogZ({parameters, 1, K, &label, f.mean.row(n).data(), f.var.row(n).data()},
+                        {d_m.data(), d_v.data(), nullptr}));
     }
   }
   return probability;

@@ -107,18 +107,22 @@ Vector StudentT::InitialParameters(Index outputs, double noise) const {
   return parameters;
 }
 
-double StudentT::LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-                      const double* m, const double* v, double* d_m, double* d_v,
-                      double* d_parameters) const {
+double StudentT::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
+  const Vector& parameters = row.parameters;
+  const double alpha = row.alpha;
+  const Index outputs = row.outputs;
+  const double* const y = row.y;
+  const double* const m = row.m;
+  const double* const v = row.v;
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {
     const double nu = 2 + parameters[outputs + d];
     const TiltedLogZ<2> z = LogZOf(alpha, y[d], m[d], v[d], parameters[d], nu);
     log_z += z.value;
-    d_m[d] = z.d_m;
-    d_v[d] = z.d_v;
-    d_parameters[d] += z.d_parameters[0];
-    d_parameters[outputs + d] += z.d_parameters[1];
+    slopes.m[d] = z.d_m;
+    slopes.v[d] = z.d_v;
+    slopes.parameters[d] += z.d_parameters[0];
+    slopes.parameters[outputs + d] += z.d_parameters[1];
   }
   return log_z;
 }

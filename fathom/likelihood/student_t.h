@@ -23,9 +23,7 @@ class StudentT : public Likelihood {
   }
   // Four degrees of freedom, and the scale that gives y the variance `noise`.
   Vector InitialParameters(Index outputs, double noise) const override;
-  double LogZ(const Vector& parameters, double alpha, Index outputs, const double* y,
-              const double* m, const double* v, double* d_m, double* d_v,
-              double* d_parameters) const override;
+  double LogZ(const LogZRow& row, const LogZSlopes& slopes) const override;
   // Var[y] = v + s2 nu / (nu - 2).
   void Observe(const Vector& parameters, Moments* moments) const override;
   bool ObservesGaussian() const override { return false; }

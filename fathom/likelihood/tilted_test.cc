@@ -27,8 +27,8 @@ double LogZ(const std::string& name, const Vector& parameters, double alpha, dou
   Vector d_m(m.size());
   Vector d_v(m.size());
   Vector d_parameters = Vector::Zero(parameters.size());
-  return MakeLikelihood(name)->LogZ(parameters, alpha, m.size(), &y, m.data(), v.data(), d_m.data(),
-                                    d_v.data(), d_parameters.data());
+  return MakeLikelihood(name)->LogZ({parameters, alpha, m.size(), &y, m.data(), v.data()},
+                                    {d_m.data(), d_v.data(), d_parameters.data()});
 }
 
 void ExpectSame(double value, double expected) {

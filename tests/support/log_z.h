@@ -16,8 +16,8 @@ struct RowLogZ {
   RowLogZ(const Likelihood& likelihood, double alpha, const Vector& y, const Vector& m,
           const Vector& v)
       : d_m(m.size()), d_v(m.size()) {
-    value = likelihood.LogZ(Vector(), alpha, m.size(), y.data(), m.data(), v.data(), d_m.data(),
-                            d_v.data(), nullptr);
+    value = likelihood.LogZ({Vector(), alpha, m.size(), y.data(), m.data(), v.data()},
+                            {d_m.data(), d_v.data(), nullptr});
   }
 
   bool Finite() const { return std::isfinite(value) && d_m.allFinite() && d_v.allFinite(); }
