@@ -8,6 +8,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/role_error.h"
 
 namespace fathom::internal {
 
@@ -75,9 +76,11 @@ struct Line {
     ThrowError(place, value,
                " has a comma in it; write a decimal point, and nothing between thousands");
   }
-  ThrowError(place, value, " is not a number; correct it, or leave the cell empty if its value is ",
-             "unknown; a column of names must be ignored, declared categorical or, as the target, ",
-             "classified");
+  throw RoleError(place + value +
+                      " is not a number; correct it, or leave the cell empty if its value is "
+                      "unknown; a column of names must be ignored, declared categorical or, as the "
+                      "target, classified",
+                  "task", "classify");
 }
 
 // Reads a cell that is not simply a number up to the separator. Returns where it ends.
