@@ -93,7 +93,12 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
       bar.Show(progress);
       return Interrupts::Caught() == 0;
     };
-    return train(control);
+    try {
+      return train(control);
+    } catch (const NumericalError& error) {
+      throw NumericalError(std::string(error.what()) +
+                           "; no model was written: try a lower --learning-rate");
+    }
   }();
   SaveModel(model, options.output);
   if (log && !log_lost.given() && !log->WriteEnd(model.summary())) log_lost(log->problem());

@@ -17,7 +17,8 @@ TEST(RankDiagram, RunsAreMaximalAndNarrowerThanTheDifference) {
 }
 
 ScoreTable Table() {
-  ScoreTable table{{"rmse", "RMSE <of test rows>", false}, {{"dgp", {}}, {"gp & co", {}}}, {}};
+  ScoreTable table{
+      {"rmse", "RMSE <of test rows>", Better::kSmaller}, {{"dgp", {}}, {"gp & co", {}}}, {}};
   table.columns.push_back({"others", PublishedMethod{.name = "others"}});
   for (const char* dataset : {"boston", "yacht", "wine", "energy"}) {
     ScoreRow row{dataset, false, {}};

@@ -13,6 +13,7 @@
 #include "fathom/base/random.h"
 #include "fathom/data/read_table.h"
 #include "fathom/fitted/model.h"
+#include "tests/support/changed_model.h"
 #include "tests/support/program.h"
 #include "tests/support/test_folder.h"
 
@@ -355,9 +356,10 @@ TEST_F(Cli, BadModelsAndColumns) {
 
 TEST_F(Cli, NumericalFailureIsExit3) {
   Good(FitArguments(train_, model_));
-  Model model = LoadModel(model_);
-  std::get<Whitened>(model.network.layers.back().gps[0].posterior).mu.setConstant(1e308);
-  SaveModel(model, model_);
+  const auto overflow = [](DeepGp* network) {
+    std::get<Whitened>(network->layers.back().gps[0].posterior).mu.setConstant(1e308);
+  };
+  SaveModel(WithNetwork(LoadModel(model_), overflow), model_);
   const std::vector<Arguments> commands = {{"predict", model_, test_, "-o", File("p.csv")},
                                            {"evaluate", model_, test_}};
   for (const Arguments& command : commands) {

@@ -35,6 +35,6 @@ template <typename T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 using AlignedBuffer = AlignedVector<double>;
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_BASE_ALIGNED_H_

@@ -56,6 +56,6 @@ std::vector<std::string> AllNames() {
   return names;
 }
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_BASE_ENUM_NAMES_H_

@@ -47,7 +47,7 @@ namespace internal {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition);
 }  // namespace internal
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #define FATHOM_CHECK(condition)       \
   ((condition) ? static_cast<void>(0) \

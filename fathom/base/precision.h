@@ -22,6 +22,6 @@ constexpr auto NamesOf(Precision) {
       {{Precision::kDouble, "double"}, {Precision::kMixed, "mixed"}});
 }
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_BASE_PRECISION_H_

@@ -40,6 +40,6 @@ class RandomStream {
   bool has_spare_ = false;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_BASE_RANDOM_H_

@@ -48,6 +48,6 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_BASE_THREADS_H_

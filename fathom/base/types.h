@@ -10,6 +10,12 @@
 
 namespace fathom FATHOM_PUBLIC {
 
+// Matrices cross the border of the shared library, so both sides must allocate them alike.
+static_assert(
+    EIGEN_DEFAULT_ALIGN_BYTES <= 16,
+    "the library is built for matrices with 16-byte alignment: compile files that include "
+    "fathom.h without -march=native, -mavx and the like");
+
 using Index = Eigen::Index;
 using Vector = Eigen::VectorXd;
 // Row-major: one row is one observation, contiguous, as in a table and in NumPy.
@@ -75,6 +81,6 @@ struct FullMoments {
   }
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_BASE_TYPES_H_

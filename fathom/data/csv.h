@@ -39,6 +39,6 @@ std::vector<std::string> ReadCsvStrings(const FileBytes& file, const std::string
 void WriteCsv(std::ostream& out, const std::vector<std::string>& columns, const Matrix& values,
               const std::vector<std::vector<std::string>>& levels = {});
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_CSV_H_

@@ -89,7 +89,8 @@ void CheckSizes(const DatasetParts& parts) {
 // NaN marks a missing cell.
 void CheckCells(const DatasetParts& parts) {
   const auto refuse = [&](Index row, const std::string& column, const char* what) {
-    ThrowError(parts.source, ": row ", row + 1, ", column ", Quoted(column), ": ", what);
+    const Index in_table = parts.table_rows.empty() ? row : parts.table_rows[row];
+    ThrowError(parts.source, ": row ", in_table + 1, ", column ", Quoted(column), ": ", what);
   };
   const Schema& schema = parts.schema;
   const auto column = [&](Index c) { return schema.FeatureNames()[static_cast<std::size_t>(c)]; };
@@ -310,6 +311,7 @@ Dataset InputRows::Read(Index first, Index count) const {
   parts.inputs = ReadInputs(picked);
   parts.targets = has_targets() ? ReadTargets(picked) : Matrix(count, 0);
   parts.notes = notes_;
+  parts.table_rows = std::move(picked);
   return Dataset(std::move(parts));
 }
 

@@ -122,6 +122,6 @@ class InputRows {
 // The given rows in the given order; a row may appear more than once.
 Dataset Subset(const Dataset& dataset, std::span<const Index> rows);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_DATASET_H_

@@ -43,6 +43,6 @@ struct ReadOptions {
 // the numbers, and for the text where it was packed or came through a pipe.
 Table ReadTable(const std::string& path, const ReadOptions& options = {});
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_READ_TABLE_H_

@@ -79,6 +79,6 @@ Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* not
 ReadOptions ReadingFor(const Roles& roles, ReadOptions options);
 ReadOptions ReadingFor(const Schema& schema, ReadOptions options);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_SCHEMA_H_

@@ -34,6 +34,6 @@ std::vector<Split> GroupedFolds(const Vector& groups, Index folds, RandomStream*
 // Error if there are fewer than two or a row has none (NaN).
 std::vector<Split> GivenFolds(const Vector& fold_of_row);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_SPLIT_H_

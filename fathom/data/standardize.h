@@ -42,6 +42,6 @@ Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets);  // NaN 
 // A prediction of standardised targets, in the units of the file.
 Prediction Unscale(const Scaler& scaler, Prediction prediction);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_STANDARDIZE_H_

@@ -47,6 +47,6 @@ inline Index FindColumn(const Table& table, const std::string& name) {
 [[noreturn]] void ThrowNoColumn(const std::string& source, const std::vector<std::string>& columns,
                                 const char* what, const std::string& name);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_TABLE_H_

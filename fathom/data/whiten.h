@@ -35,6 +35,6 @@ PrincipalDirections FindPrincipalDirections(const Matrix& x);
 // Never of tables too small to tell: fewer than ten rows per column.
 bool HidesInSmallDirections(const PrincipalDirections& principal, const Matrix& x, const Matrix& y);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DATA_WHITEN_H_

@@ -42,6 +42,6 @@ struct TailFunction {
   double Crps(double y) const;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DISTRIBUTION_OBSERVATION_H_

@@ -61,6 +61,6 @@ double NormalCdf(double x);
 // Inverse of NormalCdf to a relative accuracy of 1e-14; probability in (0, 1).
 double NormalQuantile(double probability);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DISTRIBUTION_PREDICTION_H_

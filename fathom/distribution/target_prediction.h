@@ -26,6 +26,6 @@ TargetPrediction Subset(const TargetPrediction& prediction, const std::vector<In
 // [N]: the class with the largest probability, the first of several.
 std::vector<Index> PredictedClasses(const Matrix& probability);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_DISTRIBUTION_TARGET_PREDICTION_H_

@@ -35,7 +35,6 @@ class EnsembleTraining {
   EnsembleTraining(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                    const TrainingContext& context)
       : dataset_(dataset),
-        recipe_(recipe),
         kinds_(StackRecipes(recipe, dataset)),
         time_budget_(recipe.optimizer.time_budget * 2 * static_cast<double>(kinds_.size())),
         control_(control),
@@ -192,7 +191,9 @@ class EnsembleTraining {
     ModelParts parts;
     parts.schema = context_.schema;
     parts.members = Assemble(verdict, latest);
-    parts.recipe = recipe_;
+    // That of the first kind, with the time of all stages.
+    parts.recipe = done_[0].recipe;
+    parts.recipe.optimizer.time_budget = time_budget_;
     parts.data = context_.data;
     parts.summary = Combined(parts.members.front().summary);
     return Model(std::move(parts));
@@ -230,7 +231,6 @@ class EnsembleTraining {
   }
 
   const Dataset& dataset_;
-  Recipe recipe_;  // of the first kind
   std::vector<Recipe> kinds_;
   double time_budget_;  // of all stages
   const FitControl& control_;
@@ -242,18 +242,10 @@ class EnsembleTraining {
   std::optional<Verdict> verdict_;  // when all kinds are done
 };
 
-void CheckStack(const Recipe& recipe) {
-  Require(recipe.architecture.propagation == Propagation::kMoments, "propagation",
-          "'moments' for a stack, which has the others too", "paths");
-  Require(recipe.inference == Inference::kAep, "inference", "'aep' for a stack", "'sep' or 'ep'");
-  Require(!recipe.architecture.full_covariance, "covariance", "'diag' for a stack", "'full'");
-}
-
 }  // namespace
 
 Model FitEnsemble(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                   const TrainingContext& context) {
-  CheckStack(recipe);
   // Settled for all stages at once, so that a resumed ensemble settles nothing anew.
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
@@ -270,7 +262,6 @@ Model ResumeEnsemble(const Dataset& dataset, Checkpoint checkpoint, const FitCon
   // The first kind has the recipe that the ensemble was asked for.
   Recipe recipe =
       checkpoint.done.empty() ? checkpoint.network.recipe : checkpoint.done.front().recipe;
-  CheckStack(recipe);
   recipe.threads = checkpoint.network.recipe.threads;
   const TrainingContext context{.schema = checkpoint.schema, .data = checkpoint.data};
   return EnsembleTraining(dataset, recipe, control, context).Run(std::move(checkpoint));

@@ -10,6 +10,7 @@
 #include "fathom/base/random.h"
 #include "fathom/ensemble/kinds.h"
 #include "fathom/fit/resume.h"
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/predictor.h"
 #include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"

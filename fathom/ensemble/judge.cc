@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/ensemble/shares.h"
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/predictor.h"
 
@@ -70,16 +71,17 @@ Matrix ErrorsOf(const std::vector<HeldOut>& judged) {
   return errors;
 }
 
+// Whether the training of a candidate gave no network.
+bool Failed(const std::vector<Member>& candidates, std::size_t candidate) {
+  return candidate > 0 && candidates[candidate].summary.reason == StopReason::kNumericalFailure;
+}
+
 Member Widened(Member member) {
   member.noise_scale = kWideNoise;
   return member;
 }
 
 }  // namespace
-
-bool Failed(const std::vector<Member>& candidates, std::size_t candidate) {
-  return candidate > 0 && candidates[candidate].summary.reason == StopReason::kNumericalFailure;
-}
 
 Verdict Judge(const std::vector<Member>& candidates, const Schema& schema,
               const Dataset& held_out) {

@@ -21,9 +21,6 @@ struct Verdict {
 // share, but the first is always a network.
 Verdict Judge(const std::vector<Member>& candidates, const Schema& schema, const Dataset& held_out);
 
-// Whether the training of a candidate, counted from 0, gave no network.
-bool Failed(const std::vector<Member>& candidates, std::size_t candidate);
-
 // The members that `latest` [candidates] make under this verdict, the largest share first. The
 // leader is followed by itself under more noise.
 std::vector<Member> Assemble(const Verdict& verdict, const std::vector<Member>& latest);

@@ -45,6 +45,6 @@ class ClassScoreSums {
   std::array<Bin, 10> bins_;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_EVALUATE_CLASS_METRICS_H_

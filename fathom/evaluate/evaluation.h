@@ -47,6 +47,6 @@ struct FoldScores {
 };
 FoldScores SummarizeFolds(std::vector<Evaluation> folds);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_EVALUATE_EVALUATION_H_

@@ -56,6 +56,6 @@ class ScoreSums {
 // certain and right prediction counts as covered. NaN where y is.
 Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& y);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_EVALUATE_METRICS_H_

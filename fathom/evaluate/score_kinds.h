@@ -65,6 +65,6 @@ const ScoreKind* FindScore(std::string_view name);
 // The scores of which studies make tables, the most important first.
 std::vector<const ScoreKind*> TabledScores();
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_EVALUATE_SCORE_KINDS_H_

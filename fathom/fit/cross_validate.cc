@@ -80,14 +80,38 @@ class FoldProgress {
   const CrossValidationControl& control_;
 };
 
+// [rows]: the fold in which each row is held out, or -1. Throws Error unless the splits are some.
+std::vector<Index> FoldsOfRows(Index rows, const std::vector<Split>& splits) {
+  Require(splits.size() >= 2, "number of folds", "at least 2", splits.size());
+  std::vector<Index> fold_of_row(static_cast<std::size_t>(rows), -1);
+  const auto check = [&](std::size_t fold, Index row) {
+    if (row < 0 || row >= rows)
+      ThrowError("fold ", fold + 1, " names row ", row, ", where the rows count from 0 to ",
+                 rows - 1);
+  };
+  for (std::size_t fold = 0; fold < splits.size(); ++fold) {
+    const Split& split = splits[fold];
+    if (split.train.empty() || split.held_out.empty())
+      ThrowError("fold ", fold + 1, " has no rows to ", split.train.empty() ? "train on" : "score");
+    for (const Index row : split.train) check(fold, row);
+    for (const Index row : split.held_out) {
+      check(fold, row);
+      Index& place = fold_of_row[static_cast<std::size_t>(row)];
+      if (place >= 0) ThrowError("row ", row, " is held out in two folds");
+      place = static_cast<Index>(fold);
+    }
+  }
+  return fold_of_row;
+}
+
 }  // namespace
 
 CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
                               const std::vector<Split>& splits,
                               const CrossValidationControl& control) {
-  Require(splits.size() >= 2, "number of folds", "at least 2", splits.size());
+  CheckRecipe(recipe);
   CrossValidation result;
-  result.fold_of_row.assign(static_cast<std::size_t>(dataset.rows()), -1);
+  result.fold_of_row = FoldsOfRows(dataset.rows(), splits);
   std::vector<Evaluation> scores(splits.size());
   std::vector<TargetPrediction> predictions(splits.size());
   const ThreadPool pool(recipe.threads);
@@ -95,7 +119,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   // Threads that no fold would use work inside the folds.
   inner.threads = std::max(1, pool.size() / static_cast<int>(splits.size()));
   FoldProgress progress(splits.size(), control);
-  // Writes to the places of the fold and of its held-out rows alone.
+  // Writes to the places of the fold alone.
   const auto run_fold = [&](Index fold) {
     const auto number = static_cast<std::size_t>(fold);
     const Split& split = splits[number];
@@ -110,7 +134,6 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     const TargetPrediction prediction = PredictTargets(model, held_out.inputs());
     scores[number] = Evaluate(prediction, held_out.targets());
     predictions[number] = MomentsOf(prediction);
-    for (const Index row : split.held_out) result.fold_of_row[static_cast<std::size_t>(row)] = fold;
     progress.Show(number, 1, true);
   };
   pool.Run(static_cast<Index>(splits.size()), [&](Index fold) {

@@ -39,6 +39,6 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
                               const std::vector<Split>& splits,
                               const CrossValidationControl& control = {});
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FIT_CROSS_VALIDATE_H_

@@ -8,6 +8,7 @@
 #include "fathom/base/random.h"
 #include "fathom/fitted/predictor.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {
@@ -77,6 +78,19 @@ TEST(CrossValidate, AFoldThatCannotBeTrainedEndsAllOfThem) {
     EXPECT_NE(error.find("fold "), std::string::npos) << error;
     EXPECT_NE(error.find("no way on"), std::string::npos) << error;
   }
+}
+
+TEST(CrossValidate, RefusesSplitsThatAreNone) {
+  const auto error = [](const std::vector<Split>& splits) {
+    Recipe recipe;
+    return ErrorOf([&] { CrossValidate(Line(6), recipe, splits); });
+  };
+  const Split good{{0, 1, 2}, {3, 4, 5}};
+  EXPECT_NE(error({good}).find("at least 2"), std::string::npos);
+  EXPECT_NE(error({good, {{0, 1}, {5}}}).find("row 5 is held out in two folds"), std::string::npos);
+  EXPECT_NE(error({good, {{0, 6}, {2}}}).find("fold 2 names row 6"), std::string::npos);
+  EXPECT_NE(error({good, {{0, 1}, {-1}}}).find("fold 2 names row -1"), std::string::npos);
+  EXPECT_NE(error({good, {{0, 1}, {}}}).find("fold 2 has no rows to score"), std::string::npos);
 }
 
 }  // namespace

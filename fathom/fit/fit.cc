@@ -61,7 +61,7 @@ Model ModelOf(Member member, Schema schema, TrainingData data) {
 
 Model RequireTrained(Model model) {
   if (model.summary().reason == StopReason::kNumericalFailure)
-    throw NumericalError("training " + model.summary().message + "; try a lower learning rate");
+    throw NumericalError("training " + model.summary().message);
   return model;
 }
 
@@ -104,10 +104,12 @@ Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& co
 }
 
 Model Update(const Model& model, const Dataset& dataset, Index steps, const FitControl& control) {
-  if (!(dataset.schema() == model.schema()))
+  const Schema& has = dataset.schema();
+  const Schema& wants = model.schema();
+  if (has.inputs != wants.inputs || has.targets != wants.targets || has.classes != wants.classes)
     ThrowError(dataset.source(), ": its columns are not those of the model, ",
-               QuotedList(model.schema().FeatureNames()), " and ",
-               QuotedList(model.schema().targets), "; make it with the schema of the model");
+               QuotedList(wants.FeatureNames()), " and ", QuotedList(wants.targets),
+               "; make it with the schema of the model");
   Checkpoint start = StartAgain(model, steps);
   start.data = {Fingerprint(dataset), control.origin, control.settings};
   return GoOn(dataset, std::move(start), control);

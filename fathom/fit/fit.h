@@ -26,6 +26,6 @@ Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitCon
 Model Update(const Model& model, const Dataset& dataset, Index steps = 0,
              const FitControl& control = {});
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FIT_FIT_H_

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <span>
 #include <sstream>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/c_source.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
@@ -54,16 +56,13 @@ std::string Family(const Kernel& kernel) {
 struct Group {
   const DeepGp& network;
   const Member& first;
-  std::vector<const Member*> members;
+  std::span<const Member> members;
 };
 
 std::vector<Group> GroupsOf(const Model& model) {
   std::vector<Group> groups;
-  for (const Member& member : model.members()) {
-    if (groups.empty() || groups.back().first.expert != member.expert)
-      groups.push_back({NetworkOf(member), member, {}});
-    groups.back().members.push_back(&member);
-  }
+  for (const auto& members : ByExpert(model.members()))
+    groups.push_back({NetworkOf(members.front()), members.front(), members});
   return groups;
 }
 
@@ -245,11 +244,11 @@ class HeaderWriter {
   // "{{0.7, 1}, {0.01, 25}}": the weights of the members and how they multiply the noise.
   static std::string Shares(const Group& group) {
     std::string text = "{";
-    for (const Member* member : group.members) {
-      text += member == &group.first ? "{" : ", {";
-      AppendNumber(member->weight, &text);
+    for (const Member& member : group.members) {
+      text += &member == &group.first ? "{" : ", {";
+      AppendNumber(member.weight, &text);
       text += ", ";
-      AppendNumber(member->noise_scale, &text);
+      AppendNumber(member.noise_scale, &text);
       text += "}";
     }
     return text + "}";

@@ -155,8 +155,7 @@ std::unique_ptr<ExpertPredictor> DeepGpExpert::Prepare(const ThreadPool& pool,
 void DeepGpExpert::Write(Json* description, const ArrayWriter& arrays) const {
   Json layers = Json::array();
   for (const GpLayer& layer : network_.layers) layers.push_back(DescribeLayer(layer));
-  description->update({{"kind", kKind},
-                       {"likelihood", network_.likelihood->Name()},
+  description->update({{"likelihood", network_.likelihood->Name()},
                        {"jitter", ToJson(network_.jitter)},
                        {"full_covariance", network_.full_covariance},
                        {"propagation", ToJson(network_.propagation)},
@@ -171,16 +170,11 @@ void DeepGpExpert::Write(Json* description, const ArrayWriter& arrays) const {
   }
 }
 
-const DeepGp* FindNetwork(const Member& member) {
-  const auto* expert = dynamic_cast<const DeepGpExpert*>(member.expert.get());
-  return expert == nullptr ? nullptr : &expert->network();
-}
-
 const DeepGp& NetworkOf(const Member& member) {
-  const DeepGp* network = FindNetwork(member);
-  if (network == nullptr)
+  const auto* expert = dynamic_cast<const DeepGpExpert*>(member.expert.get());
+  if (expert == nullptr)
     ThrowError("a member of the model is no deep GP but ", Quoted(member.expert->Kind()));
-  return *network;
+  return expert->network();
 }
 
 std::shared_ptr<const Expert> ReadDeepGpExpert(const Json& description, const ArrayReader& arrays) {

@@ -35,6 +35,11 @@ ExpertReader ReaderOf(const std::string& kind) {
 
 }  // namespace
 
+Matrix ExpertPredictor::ClassProbabilities(const Moments& /*x*/,
+                                           const PredictOptions& /*options*/) const {
+  ThrowError("the model predicts numbers, which have no classes");
+}
+
 void RegisterExpert(const std::string& kind, ExpertReader reader) {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);

@@ -1,6 +1,8 @@
 // What one member of a model has learnt, in the scaled units of its training. A deep GP is one kind
 // of expert. A new kind derives from Expert, says how its predictor is made and how it is written,
-// and registers how it is read: see deep_gp_expert.h.
+// as deep_gp_expert.h does, and how it is read: by a line in expert.cc, or by RegisterExpert where
+// it lives outside the engine. Models with it are saved, loaded and asked for predictions; reports,
+// relevance, C code and further training need a deep GP (NetworkOf).
 #ifndef FATHOM_FITTED_EXPERT_H_
 #define FATHOM_FITTED_EXPERT_H_
 
@@ -9,11 +11,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "fathom/base/precision.h"
 #include "fathom/base/threads.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/fitted/arrays.h"
 #include "fathom/inference/predict_options.h"
-#include "fathom/kernel/kernel.h"
 #include "fathom/likelihood/likelihood.h"
 
 namespace fathom {
@@ -24,8 +26,8 @@ class ExpertPredictor {
   virtual ~ExpertPredictor() = default;
   // Predicts y (f with options.latent) from scaled inputs x, in scaled units.
   virtual Prediction Predict(const Moments& x, const PredictOptions& options) const = 0;
-  // P(y = class) [N, classes]. Throws Error where the likelihood has no classes.
-  virtual Matrix ClassProbabilities(const Moments& x, const PredictOptions& options) const = 0;
+  // P(y = class) [N, classes]. Throws Error where the likelihood has no classes, as here.
+  virtual Matrix ClassProbabilities(const Moments& x, const PredictOptions& options) const;
 };
 
 class Expert {
@@ -35,6 +37,7 @@ class Expert {
   virtual std::string Kind() const = 0;  // its name in model files
   virtual Index num_inputs() const = 0;  // columns of x
   virtual Index num_outputs() const = 0;
+  // Says how many targets and classes there are, and whether the targets are scaled.
   virtual const Likelihood& likelihood() const = 0;
   // [outputs]: the variance of the Gaussian noise that an observation adds, in scaled units; empty
   // where the noise is of another kind. A member may have this noise multiplied.
@@ -46,7 +49,8 @@ class Expert {
 
   // Throws Error with the reason unless it can predict.
   virtual void Check() const = 0;
-  // Writes everything that its reader needs: what is no array into *description.
+  // Writes all that its reader needs: arrays into `arrays`, everything else into *description,
+  // which has its kind already.
   virtual void Write(nlohmann::json* description, const ArrayWriter& arrays) const = 0;
 };
 

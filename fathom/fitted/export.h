@@ -24,6 +24,6 @@ std::string ExportCHeader(const Model& model, const std::string& name);
 // `text` with everything replaced that a C identifier may not hold; never empty.
 std::string CIdentifier(const std::string& text);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FITTED_EXPORT_H_

@@ -1,12 +1,12 @@
 #include "fathom/fitted/model.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/expert.h"
 
 namespace fathom {
@@ -37,48 +37,53 @@ void RequireSize(Index size, Index needed, const char* what) {
   if (size != needed) ThrowError("there are ", size, " ", what, " where ", needed, " are needed");
 }
 
-void CheckMember(const Member& member, const Schema& schema) {
-  FATHOM_CHECK(member.expert != nullptr);
-  const Expert& expert = *member.expert;
+// Checks what the members with one expert have in common.
+void CheckExpert(const Member& first, const Schema& schema) {
+  const Expert& expert = *first.expert;
   const Likelihood& likelihood = expert.likelihood();
   expert.Check();
-  CheckScaler(member.input_scaler, "inputs");
-  CheckScaler(member.target_scaler, "targets");
+  CheckScaler(first.input_scaler, "inputs");
+  CheckScaler(first.target_scaler, "targets");
   const Index targets = likelihood.NumTargets(expert.num_outputs());
-  RequireSize(member.input_scaler.outputs(), expert.num_inputs(), "inputs of the first layer");
+  RequireSize(first.input_scaler.outputs(), expert.num_inputs(), "inputs of an expert");
   RequireSize(static_cast<Index>(schema.targets.size()), targets, "target columns");
   RequireSize(static_cast<Index>(schema.classes.size()),
               likelihood.NumClasses(expert.num_outputs()), "classes");
-  RequireSize(member.input_scaler.mean.size(), schema.width(), "scaled inputs");
-  RequireSize(member.target_scaler.mean.size(), targets, "scaled targets");
+  RequireSize(first.input_scaler.mean.size(), schema.width(), "scaled inputs");
+  RequireSize(first.target_scaler.mean.size(), targets, "scaled targets");
+}
+
+void CheckMember(const Member& member, const Member& first) {
   if (!(member.weight > 0 && member.weight <= 1))
     ThrowError("the weight of a member is ", member.weight, ", not above 0 and at most 1");
   if (!(member.noise_scale > 0 && std::isfinite(member.noise_scale)))
     ThrowError("the noise scale of a member is ", member.noise_scale, ", not positive");
-  if (member.noise_scale != 1 && expert.NoiseVariance().size() == 0)
-    ThrowError("a member multiplies its noise, but the likelihood ", Quoted(likelihood.Name()),
-               " adds no Gaussian noise");
-}
-
-const Member& FirstWith(const std::shared_ptr<const Expert>& expert,
-                        const std::vector<Member>& members) {
-  return *std::find_if(members.begin(), members.end(),
-                       [&](const Member& member) { return member.expert == expert; });
+  if (member.noise_scale != 1 && member.expert->NoiseVariance().size() == 0)
+    ThrowError("a member multiplies its noise, but the likelihood ",
+               Quoted(member.expert->likelihood().Name()), " adds no Gaussian noise");
+  if (!(member.input_scaler == first.input_scaler && member.target_scaler == first.target_scaler))
+    ThrowError("two members share an expert but not its scalers");
 }
 
 void CheckParts(const ModelParts& parts) {
   CheckSchema(parts.schema);
-  if (parts.members.empty()) ThrowError("the model has no members");
-  double sum = 0;
-  for (const Member& member : parts.members) {
-    CheckMember(member, parts.schema);
-    sum += member.weight;
-    const Member& other = FirstWith(member.expert, parts.members);
-    if (!(member.input_scaler == other.input_scaler) ||
-        !(member.target_scaler == other.target_scaler))
-      ThrowError("two members share an expert but not its scalers");
+  const std::vector<Member>& members = parts.members;
+  if (members.empty()) ThrowError("the model has no members");
+  for (const Member& member : members) {
+    if (member.expert == nullptr) ThrowError("a member has no expert");
+  }
+  // Their predictions are mixed, so they must be of the same kind.
+  const std::string likelihood = members.front().expert->likelihood().Name();
+  for (const auto& group : ByExpert(members)) {
+    CheckExpert(group.front(), parts.schema);
+    for (const Member& member : group) CheckMember(member, group.front());
+    const std::string other = group.front().expert->likelihood().Name();
+    if (other != likelihood)
+      ThrowError("its members have the likelihoods ", Quoted(likelihood), " and ", Quoted(other),
+                 ", where one is needed");
   }
   constexpr double kRounding = 1e-6;
+  const double sum = WeightOf(members);
   if (std::abs(sum - 1) > kRounding)
     ThrowError("the weights of its members sum to ", sum, ", not to 1");
 }
@@ -88,19 +93,6 @@ void CheckParts(const ModelParts& parts) {
 Model::Model(ModelParts parts) {
   CheckParts(parts);
   parts_ = std::make_shared<const ModelParts>(std::move(parts));
-}
-
-void NormalizeWeights(std::vector<Member>* members) {
-  double sum = 0;
-  for (auto member = members->begin(); member != members->end();) {
-    double together = 0;  // of members that share an expert
-    const Expert* expert = member->expert.get();
-    for (; member != members->end() && member->expert.get() == expert; ++member)
-      together += member->weight;
-    sum += together;
-  }
-  FATHOM_CHECK(sum > 0);
-  for (Member& member : *members) member.weight /= sum;
 }
 
 }  // namespace fathom

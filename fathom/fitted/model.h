@@ -51,7 +51,7 @@ struct Member {
 
 struct ModelParts {
   Schema schema;
-  std::vector<Member> members;  // members that share an expert stand side by side
+  std::vector<Member> members;  // the first may stand for all where one must
   Recipe recipe;                // what the fit was asked for
   TrainingSummary summary;      // of all trainings together
   TrainingData data;
@@ -65,7 +65,8 @@ class Model {
 
   const Schema& schema() const { return parts_->schema; }
   const std::vector<Member>& members() const { return parts_->members; }
-  // The member that the mixture relies on most, for where one must stand for all.
+  // The first member, for where one must stand for all: in a fitted model, that of the network with
+  // the largest weight.
   const Member& leader() const { return parts_->members.front(); }
   const Recipe& recipe() const { return parts_->recipe; }
   const TrainingSummary& summary() const { return parts_->summary; }
@@ -76,9 +77,6 @@ class Model {
   std::shared_ptr<const ModelParts> parts_;
 };
 
-// Brings the weights to the sum 1.
-void NormalizeWeights(std::vector<Member>* members);
-
 // A model file is a safetensors file with the description of the model in its metadata; see
 // docs/reference/model_file.md. SaveModel is all or nothing. LoadModel(SaveModel(m)) predicts the
 // same bits. LoadModel throws Error with file and reason for anything that is not a whole,
@@ -86,6 +84,6 @@ void NormalizeWeights(std::vector<Member>* members);
 void SaveModel(const Model& model, const std::string& path);
 Model LoadModel(const std::string& path);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FITTED_MODEL_H_

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/model_parts_json.h"
@@ -28,20 +29,21 @@ std::string MemberPrefix(std::size_t k) { return "members." + std::to_string(k) 
 void WriteMembers(const Model& model, Json* description, const ArrayWriter& arrays) {
   Json members = Json::array();
   Json experts = Json::array();
-  const Expert* last = nullptr;
-  for (const Member& member : model.members()) {
-    if (member.expert.get() != last) {
-      last = member.expert.get();
-      const ArrayWriter own = arrays.Under(ExpertPrefix(experts.size()));
-      last->Write(&experts.emplace_back(Json::object()), own);
+  for (const auto& group : ByExpert(model.members())) {
+    const Expert& expert = *group.front().expert;
+    const ArrayWriter own = arrays.Under(ExpertPrefix(experts.size()));
+    Json& described = experts.emplace_back(Json::object());
+    described["kind"] = expert.Kind();
+    expert.Write(&described, own);
+    for (const Member& member : group) {
+      Json json = {{"expert", experts.size() - 1},
+                   {"weight", ToJson(member.weight)},
+                   {"noise_scale", ToJson(member.noise_scale)},
+                   {"recipe", RecipeToJson(member.recipe)},
+                   {"training", ToJson(member.summary)}};
+      WriteScalers(member, &json, arrays.Under(MemberPrefix(members.size())));
+      members.push_back(std::move(json));
     }
-    Json json = {{"expert", experts.size() - 1},
-                 {"weight", ToJson(member.weight)},
-                 {"noise_scale", ToJson(member.noise_scale)},
-                 {"recipe", RecipeToJson(member.recipe)},
-                 {"training", ToJson(member.summary)}};
-    WriteScalers(member, &json, arrays.Under(MemberPrefix(members.size())));
-    members.push_back(std::move(json));
   }
   (*description)["experts"] = std::move(experts);
   (*description)["members"] = std::move(members);
@@ -59,15 +61,15 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
   for (const Json& json : Field(description, "experts", Json::value_t::array))
     experts.push_back(ReadExpert(json, arrays.Under(ExpertPrefix(experts.size()))));
   std::vector<Member> members;
-  std::size_t last = 0;
+  std::size_t used = 0;  // experts that have a member so far
   for (const Json& json : Field(description, "members", Json::value_t::array)) {
     Member member;
     Index expert = 0;
     ReadField(json, "expert", &expert);
     const auto place = static_cast<std::size_t>(expert);
-    if (expert < 0 || place >= experts.size() || place < last || place > last + 1)
+    if (expert < 0 || place >= experts.size() || (place != used && place + 1 != used))
       ThrowError("its members do not list its experts in their order");
-    last = place;
+    used = place + 1;
     member.expert = experts[place];
     ReadField(json, "weight", &member.weight);
     ReadField(json, "noise_scale", &member.noise_scale);
@@ -76,7 +78,7 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
     ReadScalers(json, schema, arrays.Under(MemberPrefix(members.size())), &member);
     members.push_back(std::move(member));
   }
-  if (last + 1 != experts.size()) ThrowError("an expert of it is no member");
+  if (used != experts.size()) ThrowError("an expert of it belongs to no member");
   return members;
 }
 

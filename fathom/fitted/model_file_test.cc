@@ -188,6 +188,19 @@ TEST(Model, RefusesPartsThatDoNotFit) {
       "share an expert but not its scalers");
 }
 
+TEST(Model, RefusesMembersOfDifferentLikelihoods) {
+  Recipe recipe = SmallRecipe();
+  recipe.architecture.likelihood = "student_t";
+  const Model other = Fit(SmallDataset(), recipe);
+  const std::string error = ErrorOf([&] {
+    Changed(SmallModel(), [&](ModelParts* parts) {
+      parts->members.push_back(other.leader());
+      for (Member& member : parts->members) member.weight = 0.5;
+    });
+  });
+  EXPECT_NE(error.find("'gaussian' and 'student_t'"), std::string::npos) << error;
+}
+
 TEST(ModelFile, UnusableModelDoesNotReplaceAFile) {
   const TestFolder folder;
   const std::string path = folder.Write("m", "precious");
@@ -274,9 +287,22 @@ TEST_F(HostileFile, MembersThatDoNotFitTheExperts) {
     refused("do not list its experts in their order");
   }
   description_["members"] = Json::array();
-  refused("");
+  refused("an expert of it belongs to no member");
+  const SafeTensors one = content_;
+  const auto add_second_expert = [&] {
+    description_["experts"].push_back(description_["experts"][0]);
+    for (const auto& [name, tensor] : one.tensors) {
+      if (name.starts_with("experts.0.")) content_.tensors["experts.1." + name.substr(10)] = tensor;
+    }
+  };
+  add_second_expert();
+  description_["members"][0]["expert"] = 1;
+  refused("do not list its experts in their order");
+  description_["experts"].push_back(description_["experts"][0]);
+  refused("an expert of it belongs to no member");
+  content_ = one;
   description_["experts"] = Json::array();
-  refused("");
+  refused("do not list its experts in their order");
   description_["experts"][0]["kind"] = "oracle";
   refused("'oracle', which this fathom does not know");
 }

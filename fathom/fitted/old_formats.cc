@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/model_parts_json.h"
@@ -75,7 +76,6 @@ ModelParts TakeOldModel(const Json& description, SafeTensors* content) {
                    .recipe = first.member.recipe,
                    .summary = first.member.summary,
                    .data = first.data};
-  const std::string likelihood = first.member.expert->likelihood().Name();
   AddMembers(std::move(first), &parts);
   Index companions = 0;
   ReadOptionalField(description, "companions", &companions);
@@ -87,8 +87,7 @@ ModelParts TakeOldModel(const Json& description, SafeTensors* content) {
     ReadOptionalField(own, "companions", &nested);
     if (nested != 0 || companion.schema.FeatureNames() != parts.schema.FeatureNames() ||
         companion.schema.targets != parts.schema.targets ||
-        companion.schema.classes != parts.schema.classes ||
-        companion.member.expert->likelihood().Name() != likelihood)
+        companion.schema.classes != parts.schema.classes)
       ThrowError("a companion of its network is for another table");
     AddMembers(std::move(companion), &parts);
   }

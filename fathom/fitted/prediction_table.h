@@ -42,6 +42,6 @@ Table PredictionTable(const TargetPrediction& prediction, const Schema& schema,
 Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
                    const PredictOptions& options = {}, const PredictionColumns& columns = {});
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FITTED_PREDICTION_TABLE_H_

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/expert.h"
 
 namespace fathom {
@@ -54,21 +55,12 @@ class Mixture {
   std::vector<double> weights_;
 };
 
-double WeightOf(const std::vector<const Member*>& members) {
-  double sum = 0;
-  for (const Member* member : members) sum += member->weight;
-  return sum;
-}
-
 }  // namespace
 
 ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     : model_(std::move(model)), pool_(threads) {
-  for (const Member& member : model_.members()) {
-    if (groups_.empty() || groups_.back().members.back()->expert != member.expert)
-      groups_.push_back({{}, member.expert->Prepare(pool_, precision)});
-    groups_.back().members.push_back(&member);
-  }
+  for (const auto& members : ByExpert(model_.members()))
+    groups_.push_back({members, members.front().expert->Prepare(pool_, precision)});
 }
 
 ModelPredictor::~ModelPredictor() = default;
@@ -76,15 +68,17 @@ ModelPredictor::~ModelPredictor() = default;
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
   Mixture mixture;
   for (const Group& group : groups_) {
-    const Member& first = *group.members.front();
-    const Prediction part =
-        group.expert->Predict(StandardizeInputs(first.input_scaler, inputs), options);
+    const Member& first = group.members.front();
+    Prediction part = group.expert->Predict(StandardizeInputs(first.input_scaler, inputs), options);
     if (options.latent) {  // the members differ in their noise alone
-      mixture.Add(Unscaled(first, true, part), WeightOf(group.members));
+      mixture.Add(Unscaled(first, true, std::move(part)), WeightOf(group.members));
       continue;
     }
-    for (const Member* member : group.members)
-      mixture.Add(Unscaled(*member, false, WithNoiseOf(*member, part)), member->weight);
+    for (const Member& member : group.members) {
+      const bool last = &member == &group.members.back();
+      Prediction own = WithNoiseOf(member, last ? std::move(part) : part);
+      mixture.Add(Unscaled(member, false, std::move(own)), member.weight);
+    }
   }
   return mixture.Take();
 }
@@ -93,7 +87,7 @@ Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,
                                           const PredictOptions& options) const {
   Matrix mixture;
   for (const Group& group : groups_) {
-    const Moments x = StandardizeInputs(group.members.front()->input_scaler, inputs);
+    const Moments x = StandardizeInputs(group.members.front().input_scaler, inputs);
     const Matrix part = WeightOf(group.members) * group.expert->ClassProbabilities(x, options);
     mixture = mixture.size() == 0 ? part : Matrix(mixture + part);
   }

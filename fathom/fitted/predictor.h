@@ -3,6 +3,7 @@
 #define FATHOM_FITTED_PREDICTOR_H_
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fathom/base/export.h"
@@ -37,7 +38,7 @@ class ModelPredictor {
  private:
   // Members that share an expert: it is asked once for all of them.
   struct Group {
-    std::vector<const Member*> members;
+    std::span<const Member> members;  // of model_
     std::unique_ptr<ExpertPredictor> expert;
   };
 
@@ -46,6 +47,6 @@ class ModelPredictor {
   std::vector<Group> groups_;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FITTED_PREDICTOR_H_

@@ -1,5 +1,6 @@
 #include "fathom/fitted/relevance.h"
 
+#include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/inference/predict.h"
@@ -97,13 +98,8 @@ Relevance FindRelevance(const Model& model) {
   const Scaler& scaler = leader.input_scaler;
   const std::vector<Member>& members = model.members();
   Matrix squared = Matrix::Zero(leader.expert->num_outputs(), scaler.mean.size());
-  for (std::size_t k = 0; k < members.size();) {
-    const Member& member = members[k];
-    double weight = 0;  // of all members with this expert
-    for (; k < members.size() && members[k].expert == member.expert; ++k)
-      weight += members[k].weight;
-    squared += weight * SquaredSlopes(member);
-  }
+  for (const auto& group : ByExpert(members))
+    squared += WeightOf(group) * SquaredSlopes(group.front());
   Matrix bends = Lengthscales(NetworkOf(leader).layers[0]).cwiseInverse().cwiseAbs2();
   TurnBack(scaler, &bends);
   // A target may have several functions: one for each class, or one for its noise behind all means.

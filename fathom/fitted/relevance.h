@@ -27,6 +27,6 @@ struct Relevance {
 };
 Relevance FindRelevance(const Model& model);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_FITTED_RELEVANCE_H_

@@ -19,6 +19,6 @@ struct PredictOptions {
                            // continue each other
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_INFERENCE_PREDICT_OPTIONS_H_

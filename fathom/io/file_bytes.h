@@ -48,6 +48,6 @@ class FileBytes {
   std::string_view bytes_;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_IO_FILE_BYTES_H_

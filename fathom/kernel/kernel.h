@@ -179,6 +179,6 @@ class Projection {
   virtual void Finish(const double* sums, LatentFunctionGradient gradient) const = 0;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_KERNEL_KERNEL_H_

@@ -44,6 +44,6 @@ class StationaryArd : public Kernel {
                                Array* r2);
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_KERNEL_STATIONARY_ARD_H_

@@ -63,6 +63,6 @@ class GenericLikelihood : public Likelihood {
   Vector nodes_, weights_;
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_LIKELIHOOD_GENERIC_H_

@@ -106,6 +106,6 @@ std::vector<std::string> LikelihoodNames();
 // the name belongs to a likelihood of Fathom.
 void RegisterLikelihood(std::shared_ptr<const Likelihood> likelihood);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_LIKELIHOOD_LIKELIHOOD_H_

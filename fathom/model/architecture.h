@@ -60,6 +60,6 @@ struct InitializeOptions {
   Index sample_rows = 2000;  // rows that k-means and the fits look at
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_MODEL_ARCHITECTURE_H_

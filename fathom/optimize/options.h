@@ -30,6 +30,6 @@ struct MinimizeOptions {
   AdamOptions adam = {};
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_OPTIMIZE_OPTIONS_H_

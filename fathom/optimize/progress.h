@@ -29,6 +29,6 @@ constexpr auto NamesOf(StopReason) {
        {StopReason::kNumericalFailure, "numerical failure"}});
 }
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_OPTIMIZE_PROGRESS_H_

@@ -85,6 +85,6 @@ class RecipeError : public Error {
 // likelihood that is not known. The ranges of the fields stand in fields.cc.
 void CheckRecipe(const Recipe& recipe);
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_RECIPE_RECIPE_H_

@@ -9,6 +9,7 @@
 #include "fathom/base/text.h"
 #include "fathom/fitted/arrays.h"
 #include "fathom/fitted/model_file.h"
+#include "fathom/fitted/model_parts_json.h"
 #include "fathom/io/json_value.h"
 #include "fathom/model/packing.h"
 
@@ -83,7 +84,7 @@ Json ReadNumbers(const SafeTensors& content) {
   const auto found = content.metadata.find(kMetadata);
   if (found == content.metadata.end())
     ThrowError("it is a model without the state of its training");
-  Json numbers = Json::parse(found->second, nullptr, /*allow_exceptions=*/false);
+  Json numbers = ParseDescription(content, kMetadata);
   if (!numbers.is_object()) ThrowError("its optimiser's state is not JSON");
   return numbers;
 }
@@ -155,7 +156,11 @@ void TakeNetworks(SafeTensors* content, Checkpoint* checkpoint) {
   const auto in_training = FormatOf(*content) < 5 ? done.begin() : done.end() - 1;
   checkpoint->network = FromMember(*in_training);
   done.erase(in_training);
-  for (Member& member : done) member.weight = 1;
+  for (Member& member : done) {
+    if (member.noise_scale != 1)
+      ThrowError("a network that was trained has more noise than its own");
+    member.weight = 1;
+  }
 }
 
 }  // namespace

@@ -304,6 +304,19 @@ TEST_F(CheckpointFile, NumbersThatDoNotFit) {
   ExpectRefused("has no 'seconds'");
   numbers_ = Json::array();
   ExpectRefused("not JSON");
+  content_.metadata["optimizer"] = "{\"step\":" + std::string(100000, '[');
+  WriteSafeTensors(path_, content_);
+  ExpectFileRefused("nested too deeply");
+}
+
+TEST(Update, TrainsFurtherOnOtherRowsOfTheSameColumns) {
+  const Model first = Fit(Product(), SmallRecipe());
+  const Model second = Update(first, Product(80), 40);
+  EXPECT_EQ(second.summary().steps, 100);
+  EXPECT_EQ(second.summary().rows, 80);
+  DatasetParts other = Product();
+  other.schema = NumericSchema({"a", "c"}, {"y"});
+  EXPECT_NE(ErrorOf([&] { Update(first, other, 40); }).find("'a', 'b' and 'y'"), std::string::npos);
 }
 
 }  // namespace

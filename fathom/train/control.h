@@ -41,6 +41,6 @@ struct FitControl {
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
 };
 
-}  // namespace FATHOM_PUBLIC
+}  // namespace fathom
 
 #endif  // FATHOM_TRAIN_CONTROL_H_

@@ -18,6 +18,8 @@ Member ToMember(NetworkInTraining network) {
 }
 
 NetworkInTraining FromMember(const Member& member) {
+  if (member.noise_scale != 1)
+    ThrowError("a member with ", member.noise_scale, " times its noise cannot be trained further");
   return {NetworkOf(member), member.input_scaler, member.target_scaler, member.recipe,
           member.summary};
 }
