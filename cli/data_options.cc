@@ -199,7 +199,7 @@ RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int
 void RowsForModel::ForEachPiece(
     Index most_rows, const PredictOptions& options,
     const std::function<void(const Dataset& rows, const PredictOptions& options)>& visit) const {
-  // Of many samples fewer rows, so that they stay within 64 MB for each network and target.
+  // With many samples a piece has fewer rows, so that it stays within 64 MB per network and target.
   constexpr Index kMostSamples = Index{1} << 22;
   const Index step =
       std::min(most_rows, std::max<Index>(kMostSamples / std::max<Index>(options.samples, 1), 1));

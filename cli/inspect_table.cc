@@ -31,7 +31,7 @@ struct ColumnFacts {
   const char* role = "input";  // or "target" or "weights"
   Index missing = 0;
   double min = std::nan(""), mean = std::nan(""), max = std::nan("");  // of numbers
-  std::vector<Level> levels = {};                                      // of texts, the most first
+  std::vector<Level> levels = {};                                      // of strings, the most first
   bool constant = false;
   std::string problem = {};  // why fit would refuse it as an input; empty: it would not
 };

@@ -46,7 +46,7 @@ std::string ExplainUnknown(const std::string& word, const CLI::App& app) {
   return "there is no option " + Quoted(name) + (guess == ";" ? "" : guess);
 }
 
-// A value that is not of its option's type, which is a number for all but texts.
+// A value that is not of its option's type, which is a number for all but strings.
 std::string ExplainConversion(const CLI::ParseError& error, const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->empty()) continue;

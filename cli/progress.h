@@ -38,9 +38,8 @@ class ProgressBar {
   Clock::time_point last_;
 };
 
-// From its construction on, the first SIGINT, SIGTERM or SIGHUP only takes note; a second one ends
-// the program as usual. One that is ignored stays so. For the rest of the program's life, of which
-// there is one.
+// Catches SIGINT, SIGTERM and SIGHUP from its construction until the program ends: the first is
+// noted, a second ends the program. A signal that was ignored stays ignored. Make only one.
 class Interrupts {
  public:
   Interrupts();

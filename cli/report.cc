@@ -90,7 +90,7 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
 
 namespace {
 
-// The networks of a stack with their shares; nothing of one that stands alone.
+// The networks of an ensemble with their shares; nothing of one that stands alone.
 std::string StackLines(const Model& model) {
   if (model.members().size() == 1) return {};
   std::ostringstream text;

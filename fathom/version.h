@@ -1,5 +1,5 @@
-// The version of Fathom. Before 1.0 a new minor version may change the interface, and a program must
-// be compiled again; a patch version never does.
+// The version of Fathom. Before 1.0 a new minor version may change the interface, and a program
+// must be compiled again; a patch version never does.
 #ifndef FATHOM_VERSION_H_
 #define FATHOM_VERSION_H_
 

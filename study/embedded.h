@@ -8,7 +8,7 @@
 namespace fathom {
 
 struct EmbeddedFile {
-  std::string_view path;  // below experiments/, such as "uci.toml" and "published/uci.toml"
+  std::string_view path;  // below experiments/, such as "uci.toml" and "published/regression.toml"
   std::string_view text;
 };
 

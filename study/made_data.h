@@ -11,7 +11,7 @@ namespace fathom {
 bool CanMakeData(const std::string& name);
 
 // mountain_car: 2400 noisy evaluations (standard deviation 2) of the value function of
-// demo/mountain_car.h, at random states; each of ten splits trains on 400 of them, as in the demo.
+// study/mountain_car.h, at random states; each of ten splits trains on 400 of them, as in the demo.
 // The same bits everywhere.
 SplitData MakeData(const std::string& name);
 

@@ -24,7 +24,7 @@ class Method {
  public:
   virtual ~Method() = default;
 
-  // Runs on one thread. Throws what Fit of fit/fit.h throws.
+  // Runs on one thread. Throws what Fit of fathom/fit/fit.h throws.
   virtual std::unique_ptr<Predictor> Fit(const Dataset& train) const = 0;
   // Everything that can change the result, as it is recorded beside the scores.
   virtual nlohmann::json Settings() const = 0;

@@ -21,7 +21,7 @@ class MeanMethod : public Method {
       Constant(double mean, double var, bool classes) : mean_(mean), var_(var), classes_(classes) {}
       TargetPrediction Predict(const Moments& inputs) const override {
         if (classes_) {
-          // Of two classes: the mean of their numbers is the probability of the second.
+          // There are two classes: the mean of their numbers is the probability of the second.
           Matrix probability(inputs.rows(), 2);
           probability.col(0).setConstant(1 - mean_);
           probability.col(1).setConstant(mean_);

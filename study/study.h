@@ -32,8 +32,8 @@ struct Study {
 // Error with file, line and cure.
 Study LoadStudy(const std::string& study, const std::vector<MethodKind>& kinds);
 
-// A dataset of the study from `folder`, which data that we make ourselves do not need. Throws Error,
-// with the study's own hint where the data come from.
+// A dataset of the study from `folder`, which data that we make ourselves do not need. Throws
+// Error, with the study's own hint where the data come from.
 SplitData LoadStudyData(const Study& study, const std::string& folder, const std::string& dataset);
 
 // "0-4,7" as {0, 1, 2, 3, 4, 7}. Throws Error, which begins with `name`.

@@ -1,4 +1,4 @@
-// How Fathom fails: three kinds, one place that writes the texts.
+// How Fathom fails: three kinds, one place that writes the messages.
 //   Error          the caller's input is at fault; the message names place, thing, value and cure
 //   NumericalError the numbers gave out in spite of sound input
 //   InternalError  a bug of ours, found by FATHOM_CHECK (on in release builds too)

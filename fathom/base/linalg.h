@@ -20,8 +20,8 @@ void InvertLowerInPlace(Matrix* L);
 // The whole symmetric L'L of a lower triangular L. At M = 100 21 us where LAPACK's dlauum takes 29.
 void TransposeTimesSelf(const Matrix& L, Matrix* out);
 
-// What is known of a square matrix. Of a factor: the other triangle is zero, and is zeros in
-// memory. Of a result: the other triangle is not needed; it is left as it is or overwritten.
+// Which triangle of a square matrix counts. In a factor the other triangle holds zeros; in a result
+// it is undefined.
 enum class Triangle { kWhole, kLower, kUpper };
 struct Factor {
   const Matrix& matrix;

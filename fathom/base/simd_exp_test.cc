@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::HWY_NAMESPACE {
 
-// Of all of x, whose size is a multiple of kPadding.
+// Computes Exp2 of all of x, whose size is a multiple of kPadding.
 template <typename T>
 void Exp2All(const T* x, T* out, Index size) {
   const hn::CappedTag<T, 64 / sizeof(T)> d;

@@ -35,8 +35,8 @@ std::vector<std::vector<CsvField>> FirstRows(std::string_view text, std::size_t 
 }
 
 // The separator that cuts the first lines into the same number of cells each; of several, the one
-// that makes most cells. A comma gives way to another one between whose cells it stands in numbers,
-// so that a decimal comma is not taken for a separator.
+// that makes most cells. If a comma appears only inside numbers between the cells of another
+// separator, that other one wins: it is a decimal comma.
 char DetectSeparator(std::string_view text) {
   struct Candidate {
     char separator;

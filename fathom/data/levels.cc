@@ -12,7 +12,7 @@ namespace fathom::internal {
 
 namespace {
 
-// Sorts numbers by value before all other texts, which share one key.
+// Sorts numbers by value before all other strings, which share one key.
 double NumericKey(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();

@@ -1,4 +1,4 @@
-// The different texts of a column, numbered. Used by the readers only.
+// The different strings of a column, numbered. Used by the readers only.
 #ifndef FATHOM_DATA_LEVELS_H_
 #define FATHOM_DATA_LEVELS_H_
 
@@ -12,10 +12,10 @@
 
 namespace fathom::internal {
 
-// Numbers texts in the order in which they come.
+// Numbers strings in the order in which they come.
 class LevelCodes {
  public:
-  // The text's number; -1 for a new one if there are already more than Table::kMostLevels.
+  // The string's number; -1 for a new one if there are already more than Table::kMostLevels.
   Index Code(std::string_view text);
   const std::vector<std::string>& texts() const { return texts_; }
 
@@ -31,8 +31,8 @@ class LevelCodes {
 };
 
 // One list of levels out of those of several pieces of a file, each with codes of its own.
-// (*places)[piece][code] is where a piece's text stands in the list, -1 if it is not there. Numbers
-// are ordered by value and come before other texts, which are ordered by their bytes.
+// (*places)[piece][code] is where a piece's string stands in the list, -1 if it is not there.
+// Numbers are ordered by value and come before other strings, which are ordered by their bytes.
 std::vector<std::string> MergeLevels(const std::vector<const LevelCodes*>& pieces,
                                      std::vector<std::vector<Index>>* places);
 

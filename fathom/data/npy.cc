@@ -178,7 +178,7 @@ void CheckShape(const std::string& source, const NpyArray& array, std::size_t nu
   }
 }
 
-// Makes texts of the numbers of column `c`, in the fewest digits, as a CSV file would have them.
+// Makes strings of the numbers of column `c`, in the fewest digits, as a CSV file would have them.
 void NumbersToLevels(Index c, Table* table) {
   internal::LevelCodes codes;
   for (Index n = 0; n < table->values.rows(); ++n) {

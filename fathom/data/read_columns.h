@@ -19,7 +19,7 @@ std::vector<std::string> UnnamedColumns(const std::string& source, std::size_t c
 std::vector<Index> KeptColumns(const std::string& source, const std::vector<std::string>& names,
                                const ReadOptions& options);
 
-// Sets (*text)[c], whether column c holds texts, where the options decide it.
+// Sets (*text)[c], whether column c holds strings, where the options decide it.
 void ApplyKinds(const std::string& source, const std::vector<std::string>& names,
                 const ReadOptions& options, std::vector<char>* text);
 

@@ -19,7 +19,7 @@ enum class Header {
 struct ReadOptions {
   struct Column {
     std::string name;
-    bool text = false;  // its cells are texts, even where they look like numbers
+    bool text = false;  // its cells are strings, even where they look like numbers
   };
 
   int threads = 0;     // 0 = all cores; the result does not depend on it
@@ -27,8 +27,8 @@ struct ReadOptions {
   Header header = Header::kDetect;
   // Columns to leave out, by name or number; their cells may hold any text.
   std::vector<std::string> ignore = {};
-  // Columns to read as texts and as numbers, by name or number. Of the others, those are texts in
-  // which, in the first 1000 lines, more cells are texts than numbers.
+  // Columns to read as strings and as numbers, by name or number. Any other column holds strings
+  // if, in the first 1000 lines, more of its cells are strings than numbers.
   std::vector<std::string> text = {}, numbers = {};
   // If not empty, all columns but these are left out; a name that the file has not is no error.
   std::vector<Column> only = {};

@@ -15,7 +15,7 @@ namespace fathom FATHOM_PUBLIC {
 
 // What the targets are.
 enum class Task {
-  kAuto,      // classes if the target holds texts, else numbers
+  kAuto,      // classes if the target holds strings, else numbers
   kRegress,   // numbers
   kClassify,  // the names of classes, even where they look like numbers
 };
@@ -24,7 +24,7 @@ enum class Task {
 struct Roles {
   std::vector<std::string> targets = {};      // to be predicted
   std::vector<std::string> ignore = {};       // left out
-  std::vector<std::string> categorical = {};  // texts, even where they look like numbers
+  std::vector<std::string> categorical = {};  // strings, even where they look like numbers
   std::string weights = {};                   // how many rows each row counts as; empty: one
   Task task = Task::kAuto;
 };
@@ -53,7 +53,8 @@ struct Schema {
   std::vector<std::string> targets;  // in the order of the model's outputs
   std::string weights;               // the column of weights in training; empty: none
   Index unnamed_columns = 0;         // columns of the training file, if it had no names
-  // Of the one target, in the order of their numbers; empty where the targets are numbers.
+  // Names the classes of the one target in the order of their numbers; empty if targets are
+  // numbers.
   std::vector<std::string> classes = {};
 
   // Whether the target is one of `classes`, not a number.
@@ -70,9 +71,9 @@ Schema NumericSchema(const std::vector<std::string>& inputs,
 
 // Decides from the training table what every column is for. Columns that cannot help are left out
 // with a note: those that never vary, that are empty, or that repeat another one. Throws Error with
-// advice for columns that a model cannot use as they are: dates, texts with more than 100 levels or
-// nearly as many as rows, weights that are text, several targets of which one is, and targets of
-// one class only; and for columns that are not there or named in two roles.
+// advice for columns that a model cannot use as they are: dates, strings with more than 100 levels
+// or nearly as many as rows, weights that are strings, several targets of which one is, and targets
+// of one class only; and for columns that are not there or named in two roles.
 Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes);
 
 // How a training table is to be read for these roles, and a table for prediction by a schema.

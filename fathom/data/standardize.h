@@ -23,7 +23,7 @@ struct Scaler {
   Matrix directions = {};
 
   bool Varies(Index column) const { return missing_var[column] > 0; }
-  // Of what StandardizeInputs gives.
+  // Number of columns that StandardizeInputs returns.
   Index outputs() const { return directions.size() == 0 ? mean.size() : directions.cols(); }
   bool operator==(const Scaler& other) const;
 };

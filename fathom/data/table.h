@@ -1,4 +1,4 @@
-// A table of numbers and texts with named columns, as read from a file.
+// A table of numbers and strings with named columns, as read from a file.
 #ifndef FATHOM_DATA_TABLE_H_
 #define FATHOM_DATA_TABLE_H_
 
@@ -15,9 +15,10 @@ struct Table {
   std::string source;                // the file's name, for messages
   std::vector<std::string> columns;  // [C]
   Matrix values;                     // [N, C]; NaN marks an empty cell
-  // [C], or empty if no column holds text. The different texts of a column, in order; its cells in
-  // `values` are places in this list. Empty for a column of numbers. A column of more than
-  // kMostLevels texts keeps the first kMostLevels + 1 that were found, and its other cells are NaN.
+  // [C], or empty if no column holds strings. The different strings of a column, in order; its
+  // cells in `values` are places in this list. Empty for a column of numbers. A column of more than
+  // kMostLevels strings keeps the first kMostLevels + 1 that were found, and its other cells are
+  // NaN.
   std::vector<std::vector<std::string>> levels = {};
   std::vector<std::string> left_out = {};  // columns of the file that the reader was told to leave
   // Columns of the file, if it gave them no names. The table may hold fewer.

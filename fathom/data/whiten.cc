@@ -57,7 +57,7 @@ bool HidesInSmallDirections(const PrincipalDirections& principal, const Matrix& 
   const Index small = (principal.variance.array() < kSmall).count();
   for (Index t = 0; t < y.cols(); ++t) {
     const double all = explained.col(t).sum();
-    // Of pure noise, D / N of the variance is explained by chance.
+    // Chance alone explains D / N of the variance of pure noise.
     if (all > 0.1 && explained.col(t).tail(small).sum() > 0.5 * all) return true;
   }
   return false;

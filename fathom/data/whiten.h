@@ -20,9 +20,9 @@ constexpr auto NamesOf(Whitening) {
       {{Whitening::kAuto, "auto"}, {Whitening::kNever, "never"}, {Whitening::kAlways, "always"}});
 }
 
-// Of the standardised inputs x [N, D]: the principal directions, each divided by its standard
-// deviation, by falling variance. Those without any (below 1e-10 of the largest) are left out.
-// A table of many rows is judged by an even sample of 20,000.
+// Holds the principal directions of the standardised inputs x [N, D], each divided by its standard
+// deviation, by falling variance. Those without any (below 1e-10 of the largest) are left out. A
+// table of many rows is judged by an even sample of 20,000.
 struct PrincipalDirections {
   Matrix directions;  // [D, R]
   Vector variance;    // [R], of x along each before the division

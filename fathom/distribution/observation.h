@@ -19,8 +19,8 @@ class Observation {
   virtual bool discrete() const = 0;  // whole numbers from 0 on
   // The moments of y [N, targets] from those of f [N, functions].
   virtual Moments Observe(Moments f) const = 0;
-  // Of one row, whose functions are N(m, v): the log density (or probability) of all its targets
-  // jointly, and P(y_t <= y), or P(y_t > y) if `upper`, of one.
+  // Both are about one row, whose functions are N(m, v). LogDensity returns the log density (or
+  // probability) of all its targets jointly; Tail returns P(y_t <= y), or P(y_t > y) if `upper`.
   virtual double LogDensity(const double* y, const double* m, const double* v) const = 0;
   virtual double Tail(Index target, double y, const double* m, const double* v,
                       bool upper) const = 0;
@@ -30,16 +30,15 @@ class Observation {
 std::shared_ptr<const Observation> Rescaled(std::shared_ptr<const Observation> observation,
                                             Vector shift, Vector scale);
 
-// Of one distribution, told by P(y <= t), or P(y > t) if `upper`, and where it roughly lies: the
-// quantile to 1e-11 of its spread, and the continuous ranked probability score of `y` to about
-// 1e-8.
+// One distribution, given by its tail: P(y <= t), or P(y > t) if `upper`. mean and sd say roughly
+// where it lies.
 struct TailFunction {
   std::function<double(double t, bool upper)> tail;
   bool discrete = false;
   double mean = 0, sd = 0;
 
-  double Quantile(double probability) const;
-  double Crps(double y) const;
+  double Quantile(double probability) const;  // to 1e-11 of the spread
+  double Crps(double y) const;  // continuous ranked probability score of y, to about 1e-8
 };
 
 }  // namespace fathom

@@ -33,11 +33,11 @@ struct Prediction {
   Matrix Mean() const;               // [N, D]
   Matrix Variance() const;           // [N, D], of the mixture
 
-  // Of output d of row n; probability in (0, 1). A component of variance 0 is a point mass: Cdf
-  // jumps there and Quantile returns the place of the jump. Quantile is exact to rounding for one
-  // Gaussian; for a mixture its error is at most 1e-11 of the narrowest component's standard
-  // deviation (plus rounding), of observations 1e-11 of their own. Of whole numbers, the first one
-  // at which the cdf reaches the probability.
+  // Both are about output d of row n; probability is in (0, 1). A component of variance 0 is a
+  // point mass: Cdf jumps there and Quantile returns the place of the jump. Quantile is exact to
+  // rounding for one Gaussian; for a mixture its error is at most 1e-11 of the narrowest
+  // component's standard deviation (plus rounding), for observations 1e-11 of their own. For whole
+  // numbers it returns the first one at which the cdf reaches the probability.
   double Cdf(Index n, Index d, double y) const;
   double Quantile(Index n, Index d, double probability) const;
   // Continuous ranked probability score, of a mixture in closed form (Grimit et al. 2006), O(S^2),

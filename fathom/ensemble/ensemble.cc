@@ -117,9 +117,9 @@ class EnsembleTraining {
                             &since_checkpoint_);
   }
 
-  // Moments gain from the planned steps once more, unless they had more than those already. Paths
-  // would only become narrower than what their share was judged by. For these, a quarter of their
-  // steps, small ones, take in the rows that they have not seen.
+  // Networks with moments repeat the planned steps on all rows, unless they had more already. Those
+  // that had, and paths, which would only get narrower than they were when judged, take a quarter
+  // of their steps at a tenth of the rate.
   Checkpoint WithAllRows(std::size_t stage) const {
     Checkpoint run{.schema = context_.schema,
                    .data = context_.data,
@@ -199,7 +199,8 @@ class EnsembleTraining {
     return Model(std::move(parts));
   }
 
-  // Of a kind that has not gone on to the end yet, the network that was judged.
+  // Returns the network of a kind after its training on all rows, or, until that has ended, the one
+  // that was judged.
   Member Latest(std::size_t kind) const {
     Member network = done_[kind];
     if (!verdict_) return network;

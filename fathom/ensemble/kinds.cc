@@ -13,8 +13,8 @@ namespace fathom {
 
 namespace {
 
-// Where a target takes few values: the variance of rounding to them, of the target scaled to
-// variance 1, for the target of which it is largest; 0 where none does.
+// Returns the variance of rounding to the values of a target that takes few, with the target scaled
+// to variance 1; the largest over targets, 0 if none takes few.
 double RoundingVariance(const Matrix& targets) {
   constexpr std::size_t kFew = 100;
   double largest = 0;
@@ -89,9 +89,8 @@ std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const DeepGp& netw
   if (!network.likelihood->TakesScaledTargets()) return kinds;
   const double noise = ObservationVariance(network).maxCoeff();
   std::erase_if(kinds, [&](const Recipe& kind) {
-    // Paths that may not become as narrow as what is there already have nothing to add. A deeper
-    // network may, but trained for as long as little noise asks for, it would take most of the
-    // time.
+    // Paths whose noise floor is above the noise found can add nothing. A deeper network could, but
+    // with little noise it trains so long that it would take most of the time.
     const bool paths = kind.architecture.propagation != Propagation::kMoments;
     const bool deeper = kind.architecture.hidden.size() >= network.layers.size();
     return (paths && kind.noise_floor > noise) ||

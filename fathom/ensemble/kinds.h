@@ -1,5 +1,5 @@
-// Which networks a stack is made of: the kinds that a table may call for, and those that turn out
-// to be worth their time.
+// Which networks an ensemble is made of: the kinds that a table may call for, and those that turn
+// out to be worth their time.
 #ifndef FATHOM_ENSEMBLE_KINDS_H_
 #define FATHOM_ENSEMBLE_KINDS_H_
 
@@ -11,7 +11,7 @@
 
 namespace fathom {
 
-// Whether Fit makes a stack of it.
+// Whether Fit makes an ensemble of it.
 bool MakesStack(const Dataset& dataset, const Recipe& recipe);
 
 // The recipes of the kinds; the first is the given one.

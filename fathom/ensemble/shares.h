@@ -1,4 +1,4 @@
-// How the prediction of a stack is shared out among its members, by rows that none has seen.
+// How the prediction of an ensemble is shared out among its members, by rows that none has seen.
 #ifndef FATHOM_ENSEMBLE_SHARES_H_
 #define FATHOM_ENSEMBLE_SHARES_H_
 
@@ -13,9 +13,9 @@ namespace fathom {
 // and keeps every share from vanishing.
 Vector StackShares(const Matrix& log_densities, const Vector& weights = {});
 
-// The nearest shares on the way to those of the reference whose mean is not much worse than that of
-// the reference: paths find the shape of a density, and should not buy it with the mean. `errors`
-// [n, members] are those of the members' means.
+// Moves the shares towards the reference, only as far as the mean's error needs to be at most a
+// little above the reference's: paths find the shape of a density, and should not buy it with the
+// mean. `errors` [n, members] are those of the members' means.
 Vector KeepMean(const Vector& shares, const Vector& reference, const Matrix& errors);
 
 }  // namespace fathom

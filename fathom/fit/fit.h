@@ -12,12 +12,13 @@
 
 namespace fathom FATHOM_PUBLIC {
 
-// Fits a deep GP, or an ensemble of them, to a dataset. Throws Error for data or options that cannot
-// be used, NumericalError if the training fails: what it returns is always a good model.
+// Fits a deep GP, or an ensemble of them, to a dataset. Throws Error for data or options that
+// cannot be used, NumericalError if the training fails: what it returns is always a good model.
 Model Fit(const Dataset& dataset, const Recipe& recipe = {}, const FitControl& control = {});
 
 // Goes on where the checkpoint file was written and ends with the bits of a training that was never
-// stopped. Throws Error if the dataset is not the one that the training began with, and as Fit does.
+// stopped. Throws Error if the dataset is not the one that the training began with, and as Fit
+// does.
 Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitControl& control = {});
 
 // Trains a model further, for `steps` steps (0: as many as a new training takes). The rows may be

@@ -13,7 +13,7 @@ namespace fathom {
 // "8 inputs -> 5 hidden -> 1 output, 100 pseudo-points per function".
 std::string DescribeNetwork(const DeepGp& network);
 
-// "moments", "100 samples", "16 points": how a stack names the kinds of its networks.
+// "moments", "100 samples", "16 points": how an ensemble names the kinds of its networks.
 std::string DescribePropagation(const DeepGp& network);
 
 // [outputs]: what an observation adds to the variance of a function that is known to be zero.

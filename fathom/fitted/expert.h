@@ -35,7 +35,8 @@ class Expert {
   virtual ~Expert() = default;
 
   virtual std::string Kind() const = 0;  // its name in model files
-  virtual Index num_inputs() const = 0;  // columns of x
+  // Columns of x: Scaler::outputs() of the member's input_scaler, after whitening.
+  virtual Index num_inputs() const = 0;
   virtual Index num_outputs() const = 0;
   // Says how many targets and classes there are, and whether the targets are scaled.
   virtual const Likelihood& likelihood() const = 0;

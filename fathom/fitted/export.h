@@ -15,7 +15,7 @@ namespace fathom FATHOM_PUBLIC {
 std::string ExportJson(const Model& model);
 
 // A C99 header that predicts mean and standard deviation as ModelPredictor does, of one network or
-// of a stack, with nothing but libm: no memory is allocated, any number of threads may call it.
+// of an ensemble, with nothing but libm: no memory is allocated, any number of threads may call it.
 // `name` is the prefix of all its names, a C identifier. Throws Error for a name that is none, for
 // a model that is no regression (whose likelihood is not "gaussian"), and for one that samples
 // paths or keeps full covariances.

@@ -18,13 +18,16 @@ namespace fathom FATHOM_PUBLIC {
 
 class Expert;
 
+// How the training of a network ended. In the summary of an ensemble, steps, seconds and recoveries
+// are summed over all its trainings; reason and message are those of the last one or, if that
+// failed, of the first member; the rest is of the first member.
 struct TrainingSummary {
   Index rows = 0;
-  // At the end, of the whole table; of a table with more than 10000 rows, estimated from so many.
+  // Energy at the end over all rows, or over 10000 random ones if there are more.
   double energy_per_row = 0;
   StopReason reason = StopReason::kFinished;
   std::string message;
-  Index steps = 0;  // of all trainings, if there was more than one; the rest is of the last
+  Index steps = 0;  // Update counts on from the steps of the model; all else is of its own training
   int recoveries = 0;
   double seconds = 0;  // with all preparations, without breaks
   double largest_jitter = 0;
@@ -53,7 +56,7 @@ struct ModelParts {
   Schema schema;
   std::vector<Member> members;  // the first may stand for all where one must
   Recipe recipe;                // what the fit was asked for
-  TrainingSummary summary;      // of all trainings together
+  TrainingSummary summary;      // of the whole model
   TrainingData data;
 };
 

@@ -65,7 +65,7 @@ void FromJson(const Json& json, Schema* schema) {
   ReadOptionalField(json, "classes", &schema->classes);
   ReadField(json, "weights", &schema->weights);
   ReadField(json, "unnamed_columns", &schema->unnamed_columns);
-  // Names are made for them, so that a damaged number must not ask for billions.
+  // A name is made for each, so a damaged number must not ask for billions.
   if (schema->unnamed_columns < 0 || schema->unnamed_columns > 100'000'000)
     ThrowError("its number of unnamed columns is ", schema->unnamed_columns);
 }

@@ -44,7 +44,7 @@ OldNetwork TakeNetwork(const Json& description, const ArrayReader& arrays) {
   if (description.contains("data"))
     FromJson(Field(description, "data", Json::value_t::object), &network.data);
   Member& member = network.member;
-  member.recipe.stack = Stacking::kNever;  // what files say that know of no stacks
+  member.recipe.stack = Stacking::kNever;  // what files mean that know of no ensembles
   UpdateRecipe(Field(description, "recipe", Json::value_t::object), &member.recipe);
   FromJson(Field(description, "training", Json::value_t::object), &member.summary);
   member.expert = ReadDeepGpExpert(description, arrays);
@@ -91,7 +91,7 @@ ModelParts TakeOldModel(const Json& description, SafeTensors* content) {
       ThrowError("a companion of its network is for another table");
     AddMembers(std::move(companion), &parts);
   }
-  // In the checkpoint of a stack each share is still 1.
+  // In the checkpoint of an ensemble each share is still 1.
   NormalizeWeights(&parts.members);
   return parts;
 }

@@ -14,7 +14,8 @@
 namespace fathom FATHOM_PUBLIC {
 
 // The prediction of y: probabilities of the classes, if the model has any, or else a density. With
-// options.latent it is always the density of the functions. The columns are those of ModelPredictor.
+// options.latent it is always the density of the functions. The columns are those of
+// ModelPredictor.
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Moments& inputs,
                                 const PredictOptions& options = {});
 // The same for rows of a table. Throws NumericalError, which names the table, if a prediction is

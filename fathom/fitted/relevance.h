@@ -19,12 +19,12 @@ struct Relevance {
   // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
   // file; in an ensemble, of the network with the largest weight.
   Vector lengthscale;
-  // [targets, inputs]: root of the mean squared slope of the prediction per standard deviation of
-  // the input, over the pseudo-inputs of the first layer, the functions of the target and, by
-  // their weights, the networks of an ensemble, relative to the largest of its row. Of more than 1000
-  // inputs, where that would take minutes, the slopes that the kernels expect.
+  // [targets, inputs]: root mean square slope of the prediction, relative to the largest of the
+  // row. Slopes are per standard deviation of the input, taken at the pseudo-inputs of layer 0,
+  // averaged over members by weight. With more than 1000 inputs, expected slopes from the kernels.
   Matrix share;
 };
+// Throws Error if a member is no deep GP.
 Relevance FindRelevance(const Model& model);
 
 }  // namespace fathom

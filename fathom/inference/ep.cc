@@ -101,9 +101,9 @@ Natural Ep::Factor(Index layer, Index function, Index row) const {
   return factors_[layer][function].At(row);
 }
 
-// Every row starts with an equal share of the starting posterior. Where a row has only a line, its
-// share is an observation of the starting mean there, all as precise as makes the precisions' trace
-// that of the start.
+// Every row starts with an equal share of the starting posterior. A row with a line factor starts
+// as an observation of the starting mean. All are equally precise, so that the trace of the
+// precisions is that of the start.
 void Ep::StartFactors(const Vector& parameters) {
   const Index N = x_.rows();
   const Point point = At(parameters);

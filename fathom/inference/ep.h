@@ -56,7 +56,7 @@ class Ep : public FactorInference {
     Natural Sum(const Vector& weights) const;
     Natural At(Index row) const;
   };
-  // The energy and its gradient, summed over rows.
+  // Holds the energy and its gradient, summed over rows.
   struct RowSums {
     double value = 0;  // sum of weight (log Z + sum_gps (phi(q_n) - phi(q)))
     DeepGp gradient;

@@ -113,7 +113,8 @@ void ChunkUpAndDown(const Task& task, Index batch_row, Chunk* chunk, Sums* sums)
 
 // Each slot sums every slots-th chunk. Their number depends on the rows and the model alone; more
 // slots would let more threads work but cost more memory traffic to clear and add: 8 % of a step of
-// 1024 rows with 16 of them, M = 100. With covariances a row costs so much that a slot pays for few.
+// 1024 rows with 16 of them, M = 100. With covariances a row costs so much that a slot pays for
+// few.
 Index NumSlots(const Network& network, Index rows) {
   if (network.options().joint) return std::clamp<Index>((rows + kTileRows - 1) / kTileRows, 1, 16);
   constexpr Index kMaxBytes = Index{256} << 20;

@@ -53,8 +53,8 @@ struct TableRows {
   std::span<const Index> rows;
 };
 
-// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of. They
-// live in the workspace, as do the gradients with respect to the inputs.
+// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of.
+// They live in the workspace, as do the gradients with respect to the inputs.
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
                     Want want, const ThreadPool& pool, LogZWorkspace* workspace);
 

@@ -1,7 +1,7 @@
-// A deep GP made ready for rows: its layers, each function with a Conditioned from wherever it comes
-// (a model's cavities or posteriors, or one row's own cavity). Rows flow up through Forward and their
-// gradients down through Backward, layer by layer; Pass (pass.h) does that for a tile of rows. The
-// sums that the tiles leave behind become the gradient in Finish.
+// A deep GP made ready for rows: its layers, each function with a Conditioned from wherever it
+// comes (a model's cavities or posteriors, or one row's own cavity). Rows flow up through Forward
+// and their gradients down through Backward, layer by layer; Pass (pass.h) does that for a tile of
+// rows. The sums that the tiles leave behind become the gradient in Finish.
 #ifndef FATHOM_INFERENCE_NETWORK_H_
 #define FATHOM_INFERENCE_NETWORK_H_
 
@@ -27,8 +27,8 @@ struct NetworkOptions {
   bool uncertain = false;  // whether a raw input may have variance
   bool backward = true;    // whether Backward will be called: Forward alone does less
   bool joint = false;      // whether the layers hand on the covariances of their outputs
-  // Whether the gradient with respect to the raw inputs will be asked for. With covariances the first
-  // layer then keeps them, too: they grow with the variance of an input, even from 0.
+  // Whether the gradient with respect to the raw inputs will be asked for. With covariances the
+  // first layer then keeps them, too: they grow with the variance of an input, even from 0.
   bool inputs = false;
   Precision precision = Precision::kDouble;
 };
@@ -57,9 +57,9 @@ class Network {
 
   // Gives a tape the memory for that many rows, where that can be done beforehand.
   void Reserve(Index layer, Index rows, LayerTape* tape) const;
-  // below [rows, .]: the raw inputs for layer 0, else what the layer below handed on. `raw` [rows, .]
-  // is appended to it in a layer with skip links and not looked at otherwise. *out: what the layer
-  // hands on, its noise included (there is none in the last layer).
+  // below [rows, .]: the raw inputs for layer 0, else what the layer below handed on. `raw`
+  // [rows, .] is appended to it in a layer with skip links and not looked at otherwise. *out: what
+  // the layer hands on, its noise included (there is none in the last layer).
   void Forward(Index layer, const Handed& below, const Moments& raw, LayerTape* tape,
                Handed* out) const;
   // Where Backward puts the derivatives with respect to a layer's inputs; null for those that are
@@ -81,9 +81,9 @@ class Network {
   // pseudo-inputs, a and S. For a network without covariances.
   void FinishFunction(Index layer, Index function, const Sums& sums,
                       LatentFunctionGradient gradient) const;
-  // Writes the rows' gradient: *gradient, a DeepGp of the model's shape, gets what the sums stand
-  // for but for the posteriors, noises and all else that is not a GP's times `scale`; *gps collects
-  // the gradient with respect to a and S, for ConditionedModel::Backward.
+  // Writes the gradient of the rows. *gradient gets everything except the posteriors; what belongs
+  // to no GP (noises, likelihood, points) is multiplied by `scale`. *gps gets the gradient with
+  // respect to a and S.
   void Finish(const Sums& sums, double scale, const ThreadPool& pool, ConditionedModel* gps,
               DeepGp* gradient) const;
 

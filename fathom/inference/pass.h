@@ -7,8 +7,8 @@
 //   - or units drawn from these moments, along several paths per row (paths.h): fresh random
 //     numbers, or the model's own points.
 //
-// The memory of a Pass is kept from tile to tile, so that a tile of the same shape allocates nothing
-// (but for covariances).
+// The memory of a Pass is kept from tile to tile, so that a tile of the same shape allocates
+// nothing (but for covariances).
 #ifndef FATHOM_INFERENCE_PASS_H_
 #define FATHOM_INFERENCE_PASS_H_
 
@@ -28,19 +28,19 @@ struct LayerRange {
 
 class Pass {
  public:
-  // Sets the memory up for a tile of `rows` rows, each with so many paths (0: moments are handed on).
+  // Sets the memory up for a tile of `rows` rows, each with so many paths (0: moments are handed
+  // on).
   void Reserve(const Network& network, LayerRange layers, Index rows, Index paths);
 
-  // To be written before Up: what enters the first layer [rows, .], which is the raw inputs or what
-  // the layer below handed on. Where the tile enters above layer 0 and NeedsRaw(), its raw inputs.
+  // Write before Up: the input of the first layer. If NeedsRaw(), write raw() too.
   Handed& entered() { return handed_.front(); }
   Moments& raw() { return layers_.first == 0 ? handed_.front().moments : raw_; }
   bool NeedsRaw() const { return skips_ && layers_.first > 0; }
 
   // `numbers` [rows] are the rows' own, by which their paths are drawn.
   void Up(const Network& network, const PathSource& paths, std::span<const Index> numbers);
-  // What the layers handed on: that of layer l, and that of the last one. Row p of a layer above the
-  // first draw is path p % S of row p / S.
+  // What the layers handed on: that of layer l, and that of the last one. Row p of a layer above
+  // the first draw is path p % S of row p / S.
   const Handed& output(Index layer) const { return handed_[layer - layers_.first + 1]; }
   const Handed& top() const { return handed_.back(); }
 
@@ -71,7 +71,7 @@ class Pass {
   Index rows_ = 0;
   Index paths_ = 0;
   bool skips_ = false;  // whether a layer has skip links
-  // Number i belongs to layer first + i; of what is handed on, it is the input of that layer.
+  // Element i belongs to layer first + i; handed_[i] is the input of that layer.
   std::vector<Handed> handed_, d_handed_;
   std::vector<Network::LayerTape> tapes_;
   Moments raw_, d_raw_;

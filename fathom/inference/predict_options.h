@@ -11,8 +11,8 @@ namespace fathom FATHOM_PUBLIC {
 
 struct PredictOptions {
   bool latent = false;  // predict f, without the noise of an observation
-  // Paths per row, each a Gaussian of the mixture that is returned. 0: as the model was trained, by
-  // moment matching or by 100 paths. A model with points always takes those.
+  // Paths per row; each is a component of the prediction. 0: as the model was trained (moments, or
+  // 100 paths). Models with points ignore it.
   Index samples = 0;
   std::uint64_t seed = 1;  // of the samples
   Index first_row = 0;     // number of the first row, for the samples' streams: chunks of a table

@@ -23,8 +23,8 @@ class FullLayer {
   // out: mean and covariance of all outputs per row, without noise. Throws Error if x has other
   // dimensions than the functions, NumericalError if a covariance is not positive semidefinite.
   virtual void Forward(const FullMoments& x, FullMoments* out) const = 0;
-  // `sums` is an array of SumsSize() doubles that starts at zero; sums of several groups of rows may
-  // be kept apart and added.
+  // `sums` is an array of SumsSize() doubles that starts at zero; sums of several groups of rows
+  // may be kept apart and added.
   virtual Index SumsSize() const = 0;
   // d_out.cov need not be symmetric: F may weigh the two copies of a covariance differently. Adds
   // to sums; writes *d_x (covariances symmetric) unless null.

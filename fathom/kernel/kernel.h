@@ -1,8 +1,8 @@
 // What a covariance function must offer to be part of a deep GP. A new kernel is one pair of files
-// beside this one, a line in kernel.cc and a line in the list of kernels that kernel_test.cc checks;
-// one that is not part of Fathom derives from Kernel and calls RegisterKernel. One that gives its
-// values and their slopes alone is whole: QuadratureProjection does the rest. A closed form of the
-// expectations makes it faster.
+// beside this one, a line in kernel.cc and a line in the list of kernels in
+// tests/support/every_kernel.h; one that is not part of Fathom derives from Kernel and calls
+// RegisterKernel. One that gives its values and their slopes alone is whole: QuadratureProjection
+// does the rest. A closed form of the expectations makes it faster.
 #ifndef FATHOM_KERNEL_KERNEL_H_
 #define FATHOM_KERNEL_KERNEL_H_
 
@@ -34,8 +34,8 @@ class Kernel {
   virtual ~Kernel() = default;
 
   virtual std::string Name() const = 0;
-  // The named parts of theta, in order, for inputs of dimension `input_dim`. Unless the kernel is a
-  // sum, k is proportional to the first.
+  // The named parts of theta, in order, for inputs of dimension `input_dim`. The first block scales
+  // k, unless the kernel is a sum.
   virtual std::vector<Block> Blocks(Index input_dim) const = 0;
   Index NumParameters(Index input_dim) const;
   // A theta to start training from: functions of about unit size over inputs of about unit size
@@ -60,10 +60,10 @@ class Kernel {
                                 const Eigen::Ref<const Vector>& dk, Eigen::Ref<Vector> d_theta,
                                 Eigen::Ref<Matrix>* dX) const = 0;
 
-  // The first and second derivatives of k(x, z) [N, M] and the second of k(x, x) [N] along one input
-  // of x, for every row of X: what the derivative with respect to an input's variance is made of
-  // where that variance is 0. Unless a kernel knows better, by differences of Cross and Diagonal over
-  // steps of 0.004, which give about nine digits for lengthscales of about 1.
+  // The first and second derivatives of k(x, z) [N, M] and the second of k(x, x) [N] along one
+  // input of x, for every row of X: what the derivative with respect to an input's variance is made
+  // of where that variance is 0. Unless a kernel knows better, by differences of Cross and Diagonal
+  // over steps of 0.004, which give about nine digits for lengthscales of about 1.
   struct Along {
     Matrix first, second;
     Vector diagonal_second;

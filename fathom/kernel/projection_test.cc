@@ -94,9 +94,10 @@ TEST_P(EveryKernel, UncertainInputsAgainstQuadratureInTwoDimensions) {
   }
 }
 
-// F = d_m'm + d_v'v and its gradient with respect to everything, as one vector: mean, var, theta, Z,
-// a, S (lower triangle). The closed forms hold for variances slightly below 0, too, so that
-// differences around 0 are possible; quadrature takes part only with the cells that have a variance.
+// F = d_m'm + d_v'v and its gradient with respect to everything, as one vector: mean, var, theta,
+// Z, a, S (lower triangle). The closed forms hold for variances slightly below 0, too, so that
+// differences around 0 are possible; quadrature takes part only with the cells that have a
+// variance.
 class Whole {
  public:
   Whole(std::shared_ptr<const Kernel> kernel, Function f, Moments x, RandomStream* stream)

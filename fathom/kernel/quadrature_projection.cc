@@ -73,7 +73,7 @@ class Grid {
 
 }  // namespace
 
-// The nodes of all rows of the tile.
+// Holds the nodes of all rows of the tile.
 struct QuadratureProjection::Tape {
   Tape(const QuadratureProjection& of, Index rows, double* memory)
       : capacity(rows * of.MostNodes()),

@@ -32,8 +32,8 @@ struct Bumps {
   Bumps ZeroLike() const;
 };
 
-// Where the gradient of some bumps is summed: in a Bumps of the same shape, or in Size() numbers of a
-// larger array.
+// Where the gradient of some bumps is summed: in a Bumps of the same shape, or in Size() numbers of
+// a larger array.
 struct BumpsSums {
   explicit BumpsSums(Bumps* in);
   BumpsSums(const Bumps& shape, double* memory);

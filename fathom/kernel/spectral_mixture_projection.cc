@@ -15,8 +15,8 @@ bool IsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array(
 
 }  // namespace
 
-// This is one row's. psi2 is computed again in the backward pass: keeping it would need M^2 Q^2 D numbers
-// a row.
+// Holds what one row leaves. psi2 is computed again in the backward pass: keeping it would need M^2
+// Q^2 D numbers a row.
 struct SpectralMixtureProjection::Tape {
   static Index Size(const spectral_mixture::Components& c) { return 2 * c.M + c.D; }
   Tape(const spectral_mixture::Components& c, Index n, double* memory)

@@ -50,7 +50,7 @@ struct Row {
 
 // psi1 [M] and slope [D], the slope of psi1'a with respect to mu.         [spectral-mixture-psi1]
 void Psi1(const Components& c, const Row& x, const Vector& a, double* psi1, double* slope);
-// The gradient of g psi1'a + sum_d kappa_d slope_d, kappa held fixed.
+// Psi1Backward finds the gradient of g psi1'a + sum_d kappa_d slope_d, kappa held fixed.
 struct Psi1Weights {
   double g;
   const double* kappa;  // [D]
@@ -67,7 +67,7 @@ void Psi1Backward(const Components& c, const Row& x, const Vector& a, const Psi1
 // pair, but sines and cosines per pseudo-input only: the phases are sums of a part of i and a part
 // of j.
 double Psi2(const Components& c, const Row& x, const Matrix& B);
-// The gradient of g <B, psi2>.
+// Psi2Backward finds the gradient of g <B, psi2>.
 struct Psi2Gradient {  // added to
   const Slopes& slopes;
   double* half;    // [M, M], where half + half' stands for g psi2

@@ -30,7 +30,9 @@ class StationaryArd : public Kernel {
 
  protected:
   using Array = Eigen::Array<double, 1, Eigen::Dynamic>;
-  // Both in place of r2, which is finite or NaN and at most kFar: there p must be 0.
+  // Both overwrite r2, whose entries are from 0 to kFar, or NaN. p(kFar) must be negligible,
+  // because distances beyond it are cut off there. LogSlope must be finite at 0: functions that
+  // have no slope, as those of Matern 1/2, do not fit in here.
   static constexpr double kFar = 1e6;
   virtual void Profile(Array* r2) const = 0;   // p(r2)
   virtual void LogSlope(Array* r2) const = 0;  // d log p / d r2

@@ -1,8 +1,8 @@
 // The derivative with respect to the variance s_q of an input where it is 0, from above. A function
 // with the moments m(x) and v(x) at a certain x has, to first order in s_q,
-//   E = m + 1/2 s_q m_qq,   Var = v + s_q (1/2 v_qq + m_q^2),                         [zero-variance]
-// where q stands for derivatives along x_q. With m = k'a + w'x and v = k(x, x) - k'Sk, F's derivative
-// is made of those of k = k(x, Z) along x_q.
+//   E = m + 1/2 s_q m_qq,   Var = v + s_q (1/2 v_qq + m_q^2),                       [zero-variance]
+// where q stands for derivatives along x_q. With m = k'a + w'x and v = k(x, x) - k'Sk, F's
+// derivative is made of those of k = k(x, Z) along x_q.
 #ifndef FATHOM_KERNEL_ZERO_VARIANCE_H_
 #define FATHOM_KERNEL_ZERO_VARIANCE_H_
 

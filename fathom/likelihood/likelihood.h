@@ -72,8 +72,8 @@ class Likelihood {
   // for alpha = 0 the limit of this over alpha, E[log p(y|f)].
   virtual double LogZ(const LogZRow& row, const LogZSlopes& slopes) const = 0;
 
-  // The same with f ~ N(m, Cov) jointly. Here by the marginals alone; a likelihood that sees several
-  // outputs at once can do better.
+  // The same with f ~ N(m, Cov) jointly. Here by the marginals alone; a likelihood that sees
+  // several outputs at once can do better.
   virtual double LogZFull(const LogZFullRow& row, const LogZFullSlopes& slopes) const;
 
   // Turns the moments of f [N, outputs] into those of y [N, targets], in place; where y is one of

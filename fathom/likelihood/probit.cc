@@ -24,7 +24,7 @@ Slopes ClosedForm(double m, double v) {
   return {log_cdf.value, log_cdf.slope * scale, -0.5 * log_cdf.slope * m * scale * scale * scale};
 }
 
-// alpha log Phi(f) and its slopes at a certain f = m; alpha = 0 stands for log Phi itself.
+// Returns alpha log Phi(f) and its slopes at a certain f = m; alpha = 0 stands for log Phi itself.
 Slopes WithoutVariance(double alpha, double m) {
   const LogNormalCdf log_cdf(m);
   if (alpha == 0) return {log_cdf.value, log_cdf.slope, 0.5 * log_cdf.curvature};

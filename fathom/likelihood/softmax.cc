@@ -205,8 +205,8 @@ double ExpectedLog(Index c, Index K, const double* m, const double* v, double* d
   return m[c] - log_s;
 }
 
-// The integral over the place t of a product over the outputs. Adds its first and second slopes in the
-// shifted means to *first and *second [outputs].
+// The integral over the place t of a product over the outputs. Adds its first and second slopes in
+// the shifted means to *first and *second [outputs].
 double IntegrateProduct(std::vector<OutputMoments> moments, const Range& range, double* first,
                         double* second) {
   const auto K = static_cast<Index>(moments.size());

@@ -7,8 +7,8 @@ namespace fathom {
 
 namespace {
 
-// X = (I + c T K)^-1 B = B - S K B. Where the factor is large this is a difference of large numbers;
-// one step of iterative refinement brings the digits back that it loses.
+// X = (I + c T K)^-1 B = B - S K B. Where the factor is large this is a difference of large
+// numbers; one step of iterative refinement brings the digits back that it loses.
 template <typename Dense>
 Dense Shrink(const Sites& sites, const Matrix& K, const Matrix& S, double c, const Dense& B) {
   Dense X = B - S * (K * B);

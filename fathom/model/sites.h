@@ -47,7 +47,8 @@ double FactorEnergy(const Matrix& K, const SitesAt& posterior, const SitesAt& ca
 // -KL(q || prior), the limit of this for alpha -> 0, where the cavity is the posterior:
 //   1/2 [tr(SK) - a'Ka - log|G|]                                                         [sites-kl]
 double NegativeKl(const Matrix& K, const SitesAt& posterior);
-// The gradient of both (of NegativeKl with the posterior twice). With G_b of the cavity, c its scale,
+// The gradient of both (of NegativeKl with the posterior twice). With G_b of the cavity, c its
+// scale,
 //   w = (I + T K)^-1 b,   e = K w,   mean = (a + b)/2:                      [sites-energy-backward]
 //   dh = -e,   dR = -c K R (I - G^-1) G_b^-1 + (e mean'K + K mean e') R,
 //   dK = 1/2 [b b' - w mean' - mean w' - R G^-1 (I - G_b^-1) R'].

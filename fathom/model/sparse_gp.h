@@ -38,8 +38,8 @@ struct Cavity {
 // What the whitened form adds to K's diagonal, relative to the diagonal's mean. Raised tenfold,
 // up to 1e-2, where the Cholesky factorisation fails.
 inline constexpr double kJitter = 1e-6;
-// Raises the diagonal by a share of its mean: a linear kernel has k(z, z) = 0 at z = 0, where a share
-// of the element itself would not help.
+// Raises the diagonal by a share of its mean: a linear kernel has k(z, z) = 0 at z = 0, where a
+// share of the element itself would not help.
 void AddJitter(double jitter, Matrix* K);
 
 // L and L^-1 of K with its diagonal raised; returns the jitter that did it. Throws NumericalError.

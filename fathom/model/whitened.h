@@ -31,7 +31,7 @@ struct WhitenedTape {
   Vector m;  // cavity mean of v
   Matrix V;  // cavity covariance of v
   Matrix Q;  // Delta W^-1
-  // The backward pass keeps these, so that a step allocates nothing.
+  // Scratch of the backward pass, kept so that a step allocates nothing.
   Vector dm, shrunk_dm, Q_mu, Q_dm;
   Matrix scratch1, scratch2, scratch3;
 };

@@ -52,11 +52,11 @@ struct Recipe {
   // four times as many, as far as it goes.
   MinimizeOptions optimizer = {.steps = 0, .learning_rate = 0.05, .warm_up = 50};
   double effort = 1;
-  // Steps where half of them show that the noise is small, for then there is more to be learnt (see
-  // fit.cc). 0: four times what DefaultSteps says, or `steps` if those are given.
+  // Number of steps if the noise proves small half-way (train/training.cc), because more can then
+  // be learnt. 0: four times what DefaultSteps says, or `steps` if those are given.
   Index low_noise_steps = 0;
-  // For moments and the tied factor. Auto: of a few kinds, where the table has rows enough to judge
-  // them by. The recipe of a model says never if it turned out so.
+  // Only for moments and AEP. Auto: an ensemble if the table has enough rows to judge the kinds.
+  // The recipe of a single network says never.
   Stacking stack = Stacking::kAuto;
   Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches

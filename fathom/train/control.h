@@ -15,9 +15,9 @@ namespace fathom FATHOM_PUBLIC {
 
 // What is known at the end of each pass over the table.
 struct EpochMetrics {
-  Index stage = 0;  // number of the network, where a stack trains several one after another
-  Index epoch = 0;  // passes of this network that are done
-  Index step = 0;   // of all networks so far, as are the seconds
+  Index stage = 0;            // number of the network, where an ensemble trains several in turn
+  Index epoch = 0;            // passes of this network that are done
+  Index step = 0;             // of all networks so far, as are the seconds
   double energy_per_row = 0;  // moving average over the steps
   double learning_rate = 0;   // of the last step
   Vector noise_std;           // as NoiseStd gives it

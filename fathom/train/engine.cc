@@ -117,8 +117,8 @@ class FactorEngine : public Engine {
 
   FactorState Factors() const override { return {inference_->SaveState(), updates_}; }
 
-  // Enough for a damped update to forget its start, at most so many; a whitened posterior mean has
-  // prior variance 1.
+  // Updates until the posterior mean moves less than kSettled (its prior variance is 1), at most
+  // kMostUpdates times.
   void Settle(const Vector& parameters) override {
     constexpr Index kMostUpdates = 20;
     constexpr double kSettled = 1e-3;

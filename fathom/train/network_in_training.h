@@ -14,7 +14,7 @@ struct NetworkInTraining {
   TrainingSummary summary;
 };
 
-// The network as a member, with weight 1.
+// The network as a member, of weight 1.
 Member ToMember(NetworkInTraining network);
 // The deep GP of a member, to be trained further. Throws Error if its expert is of another kind.
 NetworkInTraining FromMember(const Member& member);

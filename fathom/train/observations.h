@@ -21,7 +21,7 @@ std::string ChooseLikelihood(const std::string& name, const Dataset& dataset);
 // Functions that the likelihood has for the targets of the dataset.
 Index NumOutputs(const Likelihood& likelihood, const Dataset& dataset);
 
-// Of the targets; one that changes nothing where they must stay as they are.
+// Returns the scaler of the targets; it changes nothing if the likelihood needs them as they are.
 Scaler FitTargetScaler(const Likelihood& likelihood, const Dataset& dataset);
 
 // y [N, targets] as LogZ wants it. Throws Error, with the table's name, for targets that the

@@ -88,7 +88,7 @@ class NetworkTraining {
   Index LowNoiseSteps() const { return run_.network.recipe.low_noise_steps; }
 
   // The rate goes up again with the longer schedule, and the energy down for a while, which the
-  // plateau rule would take for the end. The recipe stays as it is: other networks of a stack
+  // plateau rule would take for the end. The recipe stays as it is: other networks of an ensemble
   // follow it.
   void PlanLonger() {
     run_.lengthened = true;

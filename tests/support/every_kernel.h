@@ -64,7 +64,7 @@ struct KernelCase {
   std::string name;
   double (*value)(const Vector& theta, const RowVector& x, const RowVector& y);  // its definition
   bool decays = true;  // k(x, z) tends to 0 as x goes away from z
-  // Of the moments under uncertain inputs, for functions of order 1; 0: closed forms, exact.
+  // Error of the moments under uncertain inputs, for functions of order 1; 0: closed forms, exact.
   double quadrature_error = 0;
 
   bool closed() const { return quadrature_error == 0; }

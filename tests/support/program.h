@@ -52,7 +52,7 @@ inline pid_t Start(const Arguments& arguments, const StartOptions& options) {
   return child;
 }
 
-// Of the exit, or 1000 + the signal that ended the program.
+// Returns the code of the exit, or 1000 + the signal that ended the program.
 inline int ExitCode(pid_t child) {
   int status = 0;
   ::waitpid(child, &status, 0);
