@@ -14,8 +14,12 @@ class RationalQuadratic : public fathom::StationaryArd {
   std::string Name() const override { return "rational_quadratic"; }
 
  protected:
-  void Profile(Array* r2) const override { *r2 = (1 + *r2 / 10).pow(-5); }      // p(r2), p(0) = 1
-  void LogSlope(Array* r2) const override { *r2 = -0.5 * (1 + *r2 / 10).inverse(); }  // d log p / d r2
+  void Profile(Array* r2) const override { *r2 = (1 + *r2 / 10).pow(-5); }  // p(r2), p(0) = 1
+  void LogSlope(Array* r2) const override { *r2 = -0.5 / (1 + *r2 / 10); }  // d log p / d r2
+  void Derivatives(Array* r2, Array* second) const override {
+    *second = 0.3 * (1 + *r2 / 10).pow(-7);  // d2p / d r2^2
+    *r2 = -0.5 * (1 + *r2 / 10).pow(-6);     // dp / d r2
+  }
 };
 
 fathom::Dataset Chirp(fathom::Index rows) {

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <memory>
 
-#include "fathom/base/random.h"
 #include "fathom/fathom.h"
 #include "fathom/likelihood.h"
 
