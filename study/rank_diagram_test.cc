@@ -17,8 +17,15 @@ TEST(RankDiagram, RunsAreMaximalAndNarrowerThanTheDifference) {
 }
 
 ScoreTable Table() {
-  ScoreTable table{
-      {"rmse", "RMSE <of test rows>", Better::kSmaller}, {{"dgp", {}}, {"gp & co", {}}}, {}};
+  ScoreTable table{{.key = "rmse",
+                    .meaning = "",
+                    .better = Better::kSmaller,
+                    .in_studies = true,
+                    .study_key = "rmse",
+                    .label = "RMSE <of test rows>",
+                    .heading = "RMSE <of test rows>"},
+                   {{"dgp", {}}, {"gp & co", {}}},
+                   {}};
   table.columns.push_back({"others", PublishedMethod{.name = "others"}});
   for (const char* dataset : {"boston", "yacht", "wine", "energy"}) {
     ScoreRow row{dataset, false, {}};

@@ -424,7 +424,7 @@ TEST_F(Cli, InterruptedFitSavesTheModel) {
     ::close(out);
     EXPECT_NE(shown.find("fathom: interrupted after step"), std::string::npos) << shown;
     EXPECT_NE(TestFolder::Read(File("stdout")).find("interrupted"), std::string::npos);
-    EXPECT_EQ(LoadModel(model_).summary.reason, StopReason::kInterrupted);
+    EXPECT_EQ(LoadModel(model_).summary().reason, StopReason::kInterrupted);
     EXPECT_EQ(CountLines(Good({"predict", model_, test_})), 51U);
     std::filesystem::remove(model_);
   }

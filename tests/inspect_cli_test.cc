@@ -159,7 +159,7 @@ TEST_F(Config, TheSettingsOfAModelFitItAgain) {
   Good({"fit", "--config", config, "-o", File("second.fathom")});
   EXPECT_EQ(Good({"predict", File("second.fathom"), test_}), Good({"predict", model_, test_}));
   const auto settings = [&](const std::string& model) {
-    auto map = LoadModel(model).data.settings;
+    auto map = LoadModel(model).data().settings;
     map.erase("output");
     return map;
   };
@@ -172,7 +172,7 @@ TEST_F(Config, TheSettingsSayWhatTheQualityStoodFor) {
                                           "-o",  model_, "--effort", "0.01"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     Good(arguments);
-    auto map = LoadModel(model_).data.settings;
+    auto map = LoadModel(model_).data().settings;
     return map["hidden"][0] + " " + map["inducing"][0] + " " + map["stack"][0];
   };
   EXPECT_EQ(settings({}), "5 100,50 auto");

@@ -20,15 +20,17 @@ Json Line(const std::string& dataset, unsigned split, const std::string& method,
           {"peak_memory", 2e6}};
 }
 
+UnitRecord Record(const Json& line) { return *ReadRecord(line.dump()); }
+
 class Tables : public ProgramTest {
  protected:
   void SetUp() override {
     ResultsFile results(File("uci"));
     for (const unsigned split : {0U, 1U}) {
-      results.Append(Line("boston", split, "dgp", -2.0 - 0.2 * split));
-      results.Append(Line("yacht", split, "dgp", 1.0 + 0.2 * split));
-      results.Append(Line("boston", split, "gp", -3.0));
-      results.Append(Line("yacht", split, "gp", -1.0));
+      results.Append(Record(Line("boston", split, "dgp", -2.0 - 0.2 * split)));
+      results.Append(Record(Line("yacht", split, "dgp", 1.0 + 0.2 * split)));
+      results.Append(Record(Line("boston", split, "gp", -3.0)));
+      results.Append(Record(Line("yacht", split, "gp", -1.0)));
     }
   }
   bool Exists(const std::string& name) const { return std::filesystem::exists(File(name)); }
@@ -66,7 +68,7 @@ TEST_F(Tables, ResultsOfSeveralRecipesUnderOneNameAreTold) {
     ResultsFile results(File("uci"));
     Json line = Line("boston", 2, "gp", -3);
     line["settings"] = {{"optimizer", {{"steps", 7}}}};
-    results.Append(line);
+    results.Append(Record(line));
   }
   const std::string text = Good({"tables", File("uci")});
   EXPECT_NE(text.find("- gp: not all of its results have the same 'optimizer'"), std::string::npos)
@@ -76,8 +78,8 @@ TEST_F(Tables, ResultsOfSeveralRecipesUnderOneNameAreTold) {
 TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
   {
     ResultsFile results(File("uci"));
-    results.Append(
-        {{"dataset", "boston"}, {"split", 2U}, {"method", "gp"}, {"failure", "out of budget"}});
+    results.Append(Record(
+        {{"dataset", "boston"}, {"split", 2U}, {"method", "gp"}, {"failure", "out of budget"}}));
   }
   const Json json = Json::parse(Good({"tables", File("uci"), "--json"}));
   for (const Json& file : json["files"])
@@ -105,7 +107,7 @@ TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
       (Json{
           {{"dataset", "boston"}, {"split", 2}, {"method", "gp"}, {"failure", "out of budget"}}}));
   // One dataset is too few to rank.
-  ResultsFile(File("small")).Append(Line("boston", 0, "dgp", -2.5));
+  ResultsFile(File("small")).Append(Record(Line("boston", 0, "dgp", -2.5)));
   const Json small = Json::parse(Good({"tables", File("small"), "--only-ours", "--json"}));
   EXPECT_TRUE(small["scores"][0]["ranks"].is_null());
   EXPECT_TRUE(small["scores"][0]["cells"][0]["error"].is_null());
@@ -114,8 +116,8 @@ TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
 TEST_F(Tables, SeveralFoldersAndAPlaceOfTheirOwn) {
   {
     ResultsFile grid(File("grid"));
-    grid.Append(Line("boston", 0, "dgp_1", -2.5));
-    grid.Append(Line("yacht", 0, "dgp_1", 0.5));
+    grid.Append(Record(Line("boston", 0, "dgp_1", -2.5)));
+    grid.Append(Record(Line("yacht", 0, "dgp_1", 0.5)));
   }
   const std::string text =
       Good({"tables", File("uci"), File("grid"), "--out", File("new/place"), "--only-ours"});
