@@ -38,7 +38,8 @@ class Reader {
     Reader reader(std::move(entry));
     reader.Take("rows", &scores.rows);
     for (const auto& [score, number] : reader.object_.items()) {
-      if (Demand(number, number.is_number())) scores.values.emplace_back(score, number);
+      good_ = good_ && number.is_number();
+      if (good_) scores.values.emplace_back(score, number);
     }
     good_ = good_ && reader.good_;
     *value = std::move(scores);

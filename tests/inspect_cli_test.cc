@@ -114,7 +114,7 @@ TEST_F(ExportCommand, JsonHoldsEveryNumberToTheBit) {
   EXPECT_EQ(json["format"], "fathom-model");
   EXPECT_EQ(json["model"]["inputs"], Json({"a", "b", "c", "d"}));
   const Matrix& Z = LeadingNetwork(model).layers[0].gps[3].Z;
-  const Json& exported = json["arrays"]["layers.0.gps.3.Z"];
+  const Json& exported = json["arrays"]["experts.0.layers.0.gps.3.Z"];
   ASSERT_EQ(exported.size(), static_cast<std::size_t>(Z.rows()));
   for (Index i = 0; i < Z.rows(); ++i) {
     for (Index q = 0; q < Z.cols(); ++q) EXPECT_EQ(exported[i][q].get<double>(), Z(i, q));

@@ -247,6 +247,7 @@ class EnsembleTraining {
 
 Model FitEnsemble(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                   const TrainingContext& context) {
+  CheckEnsembleRecipe(recipe);
   // Settled for all stages at once, so that a resumed ensemble settles nothing anew.
   Recipe settled = recipe;
   ResolveSteps(dataset.rows(), &settled);
@@ -263,6 +264,7 @@ Model ResumeEnsemble(const Dataset& dataset, Checkpoint checkpoint, const FitCon
   // The first kind has the recipe that the ensemble was asked for.
   Recipe recipe =
       checkpoint.done.empty() ? checkpoint.network.recipe : checkpoint.done.front().recipe;
+  CheckEnsembleRecipe(recipe);
   recipe.threads = checkpoint.network.recipe.threads;
   const TrainingContext context{.schema = checkpoint.schema, .data = checkpoint.data};
   return EnsembleTraining(dataset, recipe, control, context).Run(std::move(checkpoint));

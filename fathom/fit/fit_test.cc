@@ -384,13 +384,13 @@ TEST(Fit, RefusesDataAndOptionsThatCannotBeUsed) {
   expect(complaint(data, recipe), "inducing");
   recipe = SmallRecipe();
   recipe.optimizer.learning_rate = -1;
-  expect(complaint(data, recipe), "learning rate");
+  expect(complaint(data, recipe), "learning_rate");
   recipe = SmallRecipe();
   recipe.optimizer.batch_size = 0;
   expect(complaint(data, recipe), "batch");
   recipe = SmallRecipe();
   recipe.optimizer.warm_up = -1;
-  expect(complaint(data, recipe), "warm-up");
+  expect(complaint(data, recipe), "warm_up");
   recipe = SmallRecipe();
   recipe.optimizer.patience = -1;
   expect(complaint(data, recipe), "patience");
@@ -399,16 +399,16 @@ TEST(Fit, RefusesDataAndOptionsThatCannotBeUsed) {
   expect(complaint(data, recipe), "lengthscale");
   recipe = SmallRecipe();
   recipe.start.hidden_noise = std::nan("");
-  expect(complaint(data, recipe), "hidden noise");
+  expect(complaint(data, recipe), "hidden_noise");
   recipe = SmallRecipe();
   recipe.start.sample_rows = 0;
-  expect(complaint(data, recipe), "sample rows");
+  expect(complaint(data, recipe), "sample_rows");
   recipe = SmallRecipe();
   recipe.threads = -1;
   expect(complaint(data, recipe), "threads");
   recipe = SmallRecipe();
   recipe.noise_floor = std::nan("");
-  expect(complaint(data, recipe), "noise floor");
+  expect(complaint(data, recipe), "noise_floor");
 }
 
 }  // namespace

@@ -18,6 +18,19 @@ Json Nested(const std::vector<std::uint64_t>& shape, std::size_t axis, const dou
   return list;
 }
 
+// Up to format 4 a model described one network, and called the others its companions. Programs that
+// read those keys go on finding them.
+void AddKeysOfOldFormats(const Model& model, Json* json) {
+  const Json experts = (*json)["model"]["experts"];
+  Json& description = (*json)["model"];
+  for (const auto& [key, value] : experts.front().items()) {
+    if (key != "kind") description[key] = value;
+  }
+  description["inputs"] = model.schema().FeatureNames();
+  description["targets"] = model.schema().targets;
+  for (std::size_t k = 1; k < experts.size(); ++k) (*json)["companions"].push_back(experts[k]);
+}
+
 }  // namespace
 
 std::string ExportJson(const Model& model) {
@@ -27,9 +40,7 @@ std::string ExportJson(const Model& model) {
                {"model", Json::parse(content.metadata.at("model"))},
                {"companions", Json::array()},
                {"arrays", Json::object()}};
-  // Formats 1 to 4 had one expert in the model and called the others its companions.
-  const Json& experts = json["model"]["experts"];
-  for (std::size_t k = 1; k < experts.size(); ++k) json["companions"].push_back(experts[k]);
+  AddKeysOfOldFormats(model, &json);
   for (const auto& [name, tensor] : content.tensors) {
     const double* next = tensor.values.data();
     json["arrays"][name] = Nested(tensor.shape, 0, &next);

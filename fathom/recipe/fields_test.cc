@@ -31,8 +31,8 @@ TEST(RecipeFields, EachIsDescribedOnce) {
   }
   // As many as JSON has leaves, where a list is one.
   std::size_t leaves = 0;
-  for (const auto& [name, value] : RecipeToJson(recipe).flatten().items())
-    leaves += name.ends_with("/1") ? 0 : 1;
+  const nlohmann::json flat = RecipeToJson(recipe).flatten();
+  for (const auto& [name, value] : flat.items()) leaves += name.ends_with("/1") ? 0 : 1;
   EXPECT_EQ(names.size(), leaves);
 }
 
@@ -71,7 +71,7 @@ TEST(CheckRecipe, NamesTheFieldTheRuleAndTheValue) {
       CheckRecipe(recipe);
     });
   };
-  EXPECT_EQ(error("{}"), "");
+  EXPECT_NO_THROW(CheckRecipe(Recipe()));
   EXPECT_EQ(error(R"({"optimizer": {"learning_rate": -1}})"),
             "optimizer.learning_rate must be positive and at most 10, not -1");
   EXPECT_EQ(error(R"({"alpha": "NaN"})"), "alpha must be from 0 to 1, not nan");

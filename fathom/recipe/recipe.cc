@@ -72,22 +72,9 @@ void CheckArchitecture(const Architecture& architecture) {
 }
 
 // What goes with what.
-// An ensemble has networks of all kinds, so the recipe names none but the first.
-void CheckEnsemble(const Recipe& recipe) {
-  const Architecture& architecture = recipe.architecture;
-  Demand(architecture.propagation == Propagation::kMoments, "architecture.propagation",
-         "'moments' for a stack, which has the others too",
-         Quoted(NameOf(architecture.propagation)));
-  Demand(recipe.inference == Inference::kAep, "inference", "'aep' for a stack",
-         Quoted(NameOf(recipe.inference)));
-  Demand(!architecture.full_covariance, "architecture.full_covariance", "false for a stack",
-         "true");
-}
-
 void CheckTogether(const Recipe& recipe) {
   const Architecture& architecture = recipe.architecture;
   CheckArchitecture(architecture);
-  if (recipe.stack == Stacking::kAlways) CheckEnsemble(recipe);
   const bool aep = recipe.inference == Inference::kAep;
   const std::string inference = Quoted(NameOf(recipe.inference));
   Demand(architecture.propagation == Propagation::kMoments || aep, "architecture.propagation",
@@ -105,6 +92,17 @@ void CheckRecipe(const Recipe& recipe) {
   Recipe copy = recipe;
   for (const Field& field : RecipeFields(&copy)) std::visit(InRange{field}, field.value);
   CheckTogether(recipe);
+}
+
+void CheckEnsembleRecipe(const Recipe& recipe) {
+  const Architecture& architecture = recipe.architecture;
+  Demand(architecture.propagation == Propagation::kMoments, "architecture.propagation",
+         "'moments' for a stack, which has the others too",
+         Quoted(NameOf(architecture.propagation)));
+  Demand(recipe.inference == Inference::kAep, "inference", "'aep' for a stack",
+         Quoted(NameOf(recipe.inference)));
+  Demand(!architecture.full_covariance, "architecture.full_covariance", "false for a stack",
+         "true");
 }
 
 }  // namespace fathom
