@@ -51,8 +51,7 @@ class Reader {
     const auto found = good_ ? object_.find(name) : object_.end();
     if (!good_ || found == object_.end()) return {};
     Json entry = std::move(*found);
-    // The empty places of a null are told apart from those of no entry: a record has no nulls.
-    good_ = good_ && !entry.is_null();
+    good_ = !entry.is_null();  // a record has no nulls
     object_.erase(found);
     return entry;
   }
