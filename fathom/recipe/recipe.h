@@ -85,8 +85,8 @@ class RecipeError : public Error {
 // likelihood that is not known. The ranges of the fields stand in fields.cc.
 void CheckRecipe(const Recipe& recipe);
 
-// The same for what an ensemble asks of the recipe that it starts from: it has networks of the other
-// kinds itself.
+// The same for what an ensemble asks of the recipe that it starts from, since it has networks of the
+// other kinds itself.
 void CheckEnsembleRecipe(const Recipe& recipe);
 
 }  // namespace fathom
