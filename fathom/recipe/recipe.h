@@ -85,7 +85,7 @@ class RecipeError : public Error {
 // likelihood that is not known. The ranges of the fields stand in fields.cc.
 void CheckRecipe(const Recipe& recipe);
 
-// The same for what an ensemble asks of the recipe that it starts from, since it has networks of the
+// The same for what an ensemble asks of the recipe that it starts from. It adds networks of the
 // other kinds itself.
 void CheckEnsembleRecipe(const Recipe& recipe);
 
