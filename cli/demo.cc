@@ -97,6 +97,7 @@ Contestant FitAndScore(const std::string& name, const std::vector<Index>& hidden
                          .targets = train.y});
   Recipe recipe;
   recipe.architecture.hidden = hidden;
+  recipe.stack = Stacking::kNever;  // it compares one deep GP with one GP
   recipe.threads = threads;
   ProgressBar bar;
   const auto show = [&](const Progress& progress) {

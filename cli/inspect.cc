@@ -110,9 +110,11 @@ std::string HumanModel(const InspectOptions& options, const Model& model) {
   std::ostringstream text;
   text << HumanReport(options.file, model, nullptr);
   text << "\n" << RelevanceTable(model);
-  text << "\n"
-       << LayerTable(NetworkOf(model.leader())) << "(in units of standardised columns"
-       << (model.members().size() == 1 ? "" : "; of the network with the largest share") << ")\n";
+  if (const DeepGp* network = FindNetwork(model.leader())) {
+    text << "\n"
+         << LayerTable(*network) << "(in units of standardised columns"
+         << (model.members().size() == 1 ? "" : "; of the first network") << ")\n";
+  }
   std::string recipe = "\nrecipe\n";
   AppendFields(RecipeToJson(model.recipe()), "", &recipe);
   return text.str() + recipe;
@@ -168,8 +170,9 @@ std::string JsonModel(const InspectOptions& options, const Model& model) {
                                   {"relevance", shares}});
   }
   json["layers"] = Json::array();
-  for (const GpLayer& layer : NetworkOf(model.leader()).layers)
-    json["layers"].push_back(JsonLayer(layer));
+  if (const DeepGp* network = FindNetwork(model.leader())) {
+    for (const GpLayer& layer : network->layers) json["layers"].push_back(JsonLayer(layer));
+  }
   json["recipe"] = RecipeToJson(model.recipe());
   json["settings"] = ToJson(model.data().settings);
   return json.dump(2) + "\n";

@@ -7,8 +7,10 @@
 #include "cli/common.h"
 #include "cli/data_options.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/calibration.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/expert.h"
 #include "fathom/fitted/relevance.h"
 #include "fathom/io/json_value.h"
 
@@ -17,7 +19,9 @@ namespace fathom::cli {
 namespace {
 
 // Values by name, one for each output.
-nlohmann::ordered_json LikelihoodParameters(const DeepGp& network) {
+nlohmann::ordered_json LikelihoodParameters(const Member& member) {
+  if (FindNetwork(member) == nullptr) return nlohmann::ordered_json::object();
+  const DeepGp& network = NetworkOf(member);
   const std::vector<std::string> names = network.likelihood->ParameterNames();
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   const Index each =
@@ -32,17 +36,32 @@ nlohmann::ordered_json LikelihoodParameters(const DeepGp& network) {
 }
 
 // "student_t: squared_scale 0.02, ..."; empty for the one that needs no words.
-std::string DescribeLikelihood(const DeepGp& network) {
-  if (network.likelihood->Name() == "gaussian") return {};
-  std::string text = network.likelihood->Name();
+std::string DescribeLikelihood(const Member& member) {
+  std::string text = member.expert->likelihood().Name();
+  if (text == "gaussian") return {};
   const char* separator = ": ";
-  const nlohmann::ordered_json parameters = LikelihoodParameters(network);
+  const nlohmann::ordered_json parameters = LikelihoodParameters(member);
   for (const auto& [name, values] : parameters.items()) {
     text += separator + name;
     for (const auto& value : values) text += " " + Short(value.get<double>());
     separator = ", ";
   }
   return text;
+}
+
+std::string Propagation(const Member& member) {
+  const DeepGp* network = FindNetwork(member);
+  return network == nullptr ? "" : DescribePropagation(*network);
+}
+
+// What was checked on rows that were left out; null where nothing was.
+nlohmann::ordered_json LeftOutJson(const Model& model) {
+  if (model.calibration() == nullptr) return nullptr;
+  const HeldOutCheck& check = model.calibration()->check;
+  return {{"rows", check.rows},
+          {"coverage_95", ToJson(check.coverage_95)},
+          {"mean_log_likelihood", ToJson(check.log_likelihood)},
+          {"rmse", ToJson(check.rmse)}};
 }
 
 }  // namespace
@@ -52,7 +71,6 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
   const TrainingSummary& summary = model.summary();
   const Schema& schema = model.schema();
   const Member& leader = model.leader();
-  const DeepGp& network = NetworkOf(leader);
   const auto by_target = [&](const Vector& values) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (Index t = 0; t < values.size(); ++t) json[schema.targets[t]] = ToJson(values[t]);
@@ -61,8 +79,10 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
   nlohmann::ordered_json stack = nlohmann::ordered_json::array();
   for (const Member& member : model.members()) {
     stack.push_back({{"share", ToJson(member.weight)},
-                     {"architecture", DescribeNetwork(NetworkOf(member))},
-                     {"propagation", DescribePropagation(NetworkOf(member))},
+                     {"kind", member.expert->Kind()},
+                     {"architecture", DescribeMember(member)},
+                     {"propagation", Propagation(member)},
+                     {"builds_on", member.trend},
                      {"noise_std", by_target(NoiseStd(member))}});
   }
   return {{"model", path},
@@ -71,13 +91,14 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
           {"inputs", schema.FeatureNames()},
           {"targets", schema.targets},
           {"classes", schema.classes},
-          {"likelihood", network.likelihood->Name()},
-          {"likelihood_parameters", LikelihoodParameters(network)},
+          {"likelihood", leader.expert->likelihood().Name()},
+          {"likelihood_parameters", LikelihoodParameters(leader)},
           {"notes", NotesJson(dataset == nullptr ? std::vector<Note>() : dataset->notes())},
           {"constant_columns", ConstantColumns(model)},
           {"hidden", leader.recipe.architecture.hidden},
-          {"architecture", DescribeNetwork(network)},
+          {"architecture", DescribeMember(leader)},
           {"stack", stack},
+          {"left_out", LeftOutJson(model)},
           {"steps", summary.steps},
           {"seconds", ToJson(summary.seconds)},
           {"reason", ToJson(summary.reason)},
@@ -90,19 +111,44 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
 
 namespace {
 
-// The networks of an ensemble with their shares; nothing of one that stands alone.
+// "5 x 8 inputs -> ..., moments": members that stand side by side and differ in nothing that is
+// shown are counted.
 std::string StackLines(const Model& model) {
-  if (model.members().size() == 1) return {};
+  const std::vector<Member>& members = model.members();
+  if (members.size() == 1) return {};
+  const auto describe = [](const Member& member) {
+    std::string text = DescribeMember(member);
+    if (const std::string how = Propagation(member); !how.empty()) text += ", " + how;
+    if (!member.trend.empty()) text += ", on what the lines above leave over";
+    return text;
+  };
   std::ostringstream text;
-  for (const Member& member : model.members()) {
-    const DeepGp& network = NetworkOf(member);
-    const Vector noise_std = NoiseStd(member);
-    text << "stack       " << std::fixed << std::setprecision(3) << member.weight << " of "
-         << DescribeNetwork(network) << ", " << DescribePropagation(network);
-    if (noise_std.size() == 1)
+  for (std::size_t k = 0; k < members.size();) {
+    const std::string what = describe(members[k]);
+    std::size_t end = k;
+    double weight = 0;
+    for (; end < members.size() && describe(members[end]) == what; ++end)
+      weight += members[end].weight;
+    text << "stack       " << std::fixed << std::setprecision(3) << weight << " of ";
+    if (end - k > 1) text << end - k << " x ";
+    text << what;
+    const Vector noise_std = NoiseStd(members[k]);
+    if (end - k == 1 && noise_std.size() == 1 && model.calibration() == nullptr)
       text << ", noise " << std::defaultfloat << std::setprecision(3) << noise_std[0];
     text << "\n";
+    k = end;
   }
+  return text.str();
+}
+
+// What rows that were left out say of the whole.
+std::string CheckLine(const Model& model) {
+  if (model.calibration() == nullptr) return {};
+  const HeldOutCheck& check = model.calibration()->check;
+  std::ostringstream text;
+  text << "checked     on " << check.rows << " rows left out in turn: the 95 % interval covers "
+       << std::fixed << std::setprecision(1) << 100 * check.coverage_95 << " %, RMSE "
+       << Short(check.rmse) << ", log likelihood " << Short(check.log_likelihood) << "\n";
   return text.str();
 }
 
@@ -110,7 +156,6 @@ std::string StackLines(const Model& model) {
 
 std::string HumanReport(const std::string& path, const Model& model, const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
-  const DeepGp& network = NetworkOf(model.leader());
   std::ostringstream text;
   text << "rows        " << summary.rows;
   if (dataset != nullptr && dataset->dropped_rows() > 0)
@@ -120,14 +165,19 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
   const std::vector<std::string>& classes = model.schema().classes;
   if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
-  text << "\nnetwork     " << DescribeNetwork(network) << "\n" << StackLines(model);
+  text << "\n";
+  if (model.members().size() == 1) text << "network     " << DescribeMember(model.leader()) << "\n";
+  text << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
-  text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
-  if (const std::string likelihood = DescribeLikelihood(network); !likelihood.empty())
+  text << "\n";
+  if (model.members().size() == 1)
+    text << "energy      " << Short(summary.energy_per_row) << " per row\n";
+  if (const std::string likelihood = DescribeLikelihood(model.leader()); !likelihood.empty())
     text << "likelihood  " << likelihood << "\n";
-  const Vector noise = NoiseStd(model.leader());
+  text << CheckLine(model);
+  const Vector noise = model.calibration() == nullptr ? NoiseStd(model.leader()) : Vector();
   for (Index t = 0; t < noise.size(); ++t) {
     text << "noise std   " << Short(noise[t]) << " of " << model.schema().targets[t] << "\n";
   }

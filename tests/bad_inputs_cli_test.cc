@@ -96,7 +96,7 @@ class BadInputs : public ProgramTest {
         {"header_cut", cut},
         {"cut", bytes.substr(0, bytes.size() - 8)},
         {"nan", nan},
-        {"future", Replaced(bytes, R"("format_version":"5")", R"("format_version":"7")")},
+        {"future", Replaced(bytes, R"("format_version":"6")", R"("format_version":"7")")},
         {"shapes", Replaced(bytes, R"(\"inducing\":10)", R"(\"inducing\":11)")}};
     for (const auto& [name, content] : models) folder_.Write(name + ".fathom", content);
   }

@@ -24,6 +24,8 @@ std::string CheckCase(const std::string& kind, const Json& test) {
     CheckEpStep(test, &compare);
   } else if (kind == "fitc") {
     CheckFitc(test, &compare);
+  } else if (kind == "neighbour_gp") {
+    CheckNeighbourGp(test, &compare);
   } else {
     throw std::runtime_error("unknown kind " + kind);
   }

@@ -175,6 +175,7 @@ void CheckEnergy(const Json& test, Comparison* compare);
 void CheckVariational(const Json& test, Comparison* compare);
 void CheckEpStep(const Json& test, Comparison* compare);
 void CheckFitc(const Json& test, Comparison* compare);
+void CheckNeighbourGp(const Json& test, Comparison* compare);
 
 }  // namespace fathom
 

@@ -1,11 +1,8 @@
 #include "fathom/ensemble/kinds.h"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
-#include <set>
+#include <cmath>
 
-#include "fathom/fitted/describe.h"
 #include "fathom/train/observations.h"
 #include "fathom/train/training.h"
 
@@ -13,89 +10,88 @@ namespace fathom {
 
 namespace {
 
-// Returns the variance of rounding to the values of a target that takes few, with the target scaled
-// to variance 1; the largest over targets, 0 if none takes few.
-double RoundingVariance(const Matrix& targets) {
-  constexpr std::size_t kFew = 100;
-  double largest = 0;
-  for (Index t = 0; t < targets.cols(); ++t) {
-    std::set<double> levels;
-    for (Index n = 0; n < targets.rows() && levels.size() <= kFew; ++n)
-      levels.insert(targets(n, t));
-    // A short table has few values of anything.
-    const bool few =
-        levels.size() <= kFew && 5 * static_cast<Index>(levels.size()) < targets.rows();
-    if (!few || levels.size() < 2) continue;
-    double gap = std::numeric_limits<double>::infinity();
-    for (auto level = std::next(levels.begin()); level != levels.end(); ++level)
-      gap = std::min(gap, *level - *std::prev(level));
-    const double variance = (targets.col(t).array() - targets.col(t).mean()).square().mean();
-    largest = std::max(largest, gap * gap / (12 * variance));
+// Whether there is something to learn, and enough rows to leave some out.
+bool CanBeFolded(const Dataset& dataset) {
+  constexpr Index kLeastRows = 10;
+  if (dataset.rows() < kLeastRows) return false;
+  for (Index t = 0; t < dataset.targets().cols(); ++t) {
+    const auto target = dataset.targets().col(t);
+    if (target.minCoeff() == target.maxCoeff()) return false;
   }
-  return largest;
+  return true;
+}
+
+// A network of an ensemble need not know everything: neighbours and other networks make up for it.
+// So it has fewer pseudo-points than one that stands alone, learns faster and not for longer where
+// the noise is small (docs/measurements/decisions.md).
+void MakeLight(Index rows, Recipe* recipe) {
+  constexpr double kPointsPerRoot = 1.6;
+  constexpr double kLeastPoints = 32, kMostPoints = 64;
+  constexpr Index kMostStepsOfMember = 2500;
+  const double most =
+      std::clamp(kPointsPerRoot * std::sqrt(static_cast<double>(rows)), kLeastPoints, kMostPoints);
+  std::vector<Index>& inducing = recipe->architecture.inducing;
+  for (std::size_t layer = 0; layer < inducing.size(); ++layer)
+    inducing[layer] = std::min(inducing[layer], static_cast<Index>(layer == 0 ? most : most / 2));
+  if (recipe->optimizer.steps == 0) {
+    const double usual =
+        recipe->effort * static_cast<double>(std::min(DefaultSteps(rows), kMostStepsOfMember));
+    recipe->optimizer.steps = std::max<Index>(1, static_cast<Index>(usual));
+  }
+  recipe->low_noise_steps = recipe->optimizer.steps;
+  recipe->optimizer.learning_rate = std::min(10.0, 2 * recipe->optimizer.learning_rate);
 }
 
 }  // namespace
 
-bool MakesStack(const Dataset& dataset, const Recipe& recipe) {
-  if (recipe.stack != Stacking::kAuto) return recipe.stack == Stacking::kAlways;
-  constexpr Index kEnoughRows = 500;
+bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe) {
+  if (recipe.stack == Stacking::kNever || !CanBeFolded(dataset)) return false;
   const Architecture& architecture = recipe.architecture;
-  return dataset.rows() >= kEnoughRows && !architecture.hidden.empty() &&
-         architecture.propagation == Propagation::kMoments && !architecture.full_covariance &&
-         recipe.inference == Inference::kAep &&
-         MakeLikelihood(ChooseLikelihood(architecture.likelihood, dataset))->AddsGaussianNoise();
+  const auto likelihood = MakeLikelihood(ChooseLikelihood(architecture.likelihood, dataset));
+  const bool classes = !dataset.schema().classes.empty();
+  if (!classes && !likelihood->AddsGaussianNoise()) return false;
+  if (recipe.stack == Stacking::kAlways) return true;
+  return !architecture.hidden.empty() && architecture.propagation == Propagation::kMoments &&
+         !architecture.full_covariance && recipe.inference == Inference::kAep;
 }
 
-std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset) {
-  std::vector<Recipe> kinds = {recipe};
+std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset) {
+  const bool classes = !dataset.schema().classes.empty();
+  const bool best = recipe.stack == Stacking::kAlways;
+  std::vector<Recipe> kinds;
+  if (recipe.local == Local::kOnly && !classes) return kinds;
   const auto add = [&](auto&& change) {
-    kinds.push_back(recipe);
-    change(&kinds.back());
+    Recipe kind = recipe;
+    change(&kind);
+    if (!best) MakeLight(dataset.rows(), &kind);
+    ResolveSteps(dataset.rows(), &kind);
+    kind.stack = Stacking::kNever;
+    kinds.push_back(std::move(kind));
   };
-  const Architecture& architecture = recipe.architecture;
-  if (!architecture.hidden.empty()) {
+  const auto without_layers = [](Recipe* kind) {
+    kind->architecture.hidden.clear();
+    kind->architecture.inducing.resize(1);
+  };
+  if (classes) {
+    add([&](Recipe* linear) {
+      without_layers(linear);
+      // The squared exponential is there for the intercept.
+      linear->architecture.kernel = "se_ard+linear_ard";
+    });
+  }
+  if (!recipe.architecture.hidden.empty()) {
+    add([&](Recipe* shallow) {
+      without_layers(shallow);
+      constexpr Index kMostShallowSteps = 300;
+      if (!classes && shallow->optimizer.steps == 0) shallow->optimizer.steps = kMostShallowSteps;
+    });
+  }
+  add([](Recipe* /*as_asked*/) {});
+  if (best && !recipe.architecture.hidden.empty()) {
     add([](Recipe* deeper) {
       deeper->architecture.hidden.push_back(deeper->architecture.hidden.back());
     });
-    add([](Recipe* shallow) {
-      shallow->architecture.hidden.clear();
-      shallow->architecture.inducing.resize(1);
-    });
-    // A mixture of paths could sit on the values of a target that takes few, so no component is
-    // narrower than the rounding to them.
-    const bool classes = !dataset.schema().classes.empty();
-    const double floor =
-        std::max(recipe.noise_floor, classes ? 0 : RoundingVariance(dataset.targets()));
-    if (recipe.stack == Stacking::kAlways) {
-      add([&](Recipe* sampled) {
-        sampled->architecture.propagation = Propagation::kSamples;
-        sampled->architecture.skip_links = true;
-        sampled->noise_floor = floor;
-      });
-    }
-    if (!classes) {
-      add([&](Recipe* points) {
-        points->architecture.propagation = Propagation::kPoints;
-        points->architecture.skip_links = true;
-        points->noise_floor = std::max(floor, 1e-3);
-      });
-    }
   }
-  return kinds;
-}
-
-std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const DeepGp& network) {
-  if (!network.likelihood->TakesScaledTargets()) return kinds;
-  const double noise = ObservationVariance(network).maxCoeff();
-  std::erase_if(kinds, [&](const Recipe& kind) {
-    // Paths whose noise floor is above the noise found can add nothing. A deeper network could, but
-    // with little noise it trains so long that it would take most of the time.
-    const bool paths = kind.architecture.propagation != Propagation::kMoments;
-    const bool deeper = kind.architecture.hidden.size() >= network.layers.size();
-    return (paths && kind.noise_floor > noise) ||
-           (deeper && kind.stack == Stacking::kAuto && LeavesLittleNoise(network));
-  });
   return kinds;
 }
 

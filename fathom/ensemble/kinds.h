@@ -1,24 +1,20 @@
-// Which networks an ensemble is made of: the kinds that a table may call for, and those that turn
-// out to be worth their time.
+// The kinds of networks that an ensemble is made of.
 #ifndef FATHOM_ENSEMBLE_KINDS_H_
 #define FATHOM_ENSEMBLE_KINDS_H_
 
 #include <vector>
 
 #include "fathom/data/dataset.h"
-#include "fathom/model/deep_gp.h"
 #include "fathom/recipe/recipe.h"
 
 namespace fathom {
 
 // Whether Fit makes an ensemble of it.
-bool MakesStack(const Dataset& dataset, const Recipe& recipe);
+bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe);
 
-// The recipes of the kinds; the first is the given one.
-std::vector<Recipe> StackRecipes(const Recipe& recipe, const Dataset& dataset);
-
-// Those of them that are worth their time once the network of the first kind is known.
-std::vector<Recipe> PromisingKinds(std::vector<Recipe> kinds, const DeepGp& first);
+// The recipes of the kinds, the cheapest first. Each is for a network on one fold of a table of so
+// many rows; time budgets are the business of who trains them.
+std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset);
 
 }  // namespace fathom
 

@@ -35,19 +35,4 @@ Vector StackShares(const Matrix& log_densities, const Vector& weights) {
   return shares;
 }
 
-Vector KeepMean(const Vector& shares, const Vector& reference, const Matrix& errors) {
-  // Mean squared error of (1 - t) shares + t reference: a t^2 + b t + c.
-  const Vector error = errors * shares;
-  const Vector change = errors * reference - error;
-  constexpr double kWorse = 1.05;  // at most so many times the error of the reference
-  const double limit = kWorse * kWorse * (errors * reference).squaredNorm();
-  const double a = change.squaredNorm();
-  const double b = 2 * error.dot(change);
-  const double c = error.squaredNorm();
-  if (!(c > limit) || !(a > 0)) return shares;
-  // The parabola falls from above the limit at t = 0 to below it at t = 1 and crosses it once.
-  const double t = 2 * (c - limit) / (-b + std::sqrt(std::max(0.0, b * b - 4 * a * (c - limit))));
-  return (1 - t) * shares + t * reference;
-}
-
 }  // namespace fathom

@@ -13,11 +13,6 @@ namespace fathom {
 // and keeps every share from vanishing.
 Vector StackShares(const Matrix& log_densities, const Vector& weights = {});
 
-// Moves the shares towards the reference, only as far as the mean's error needs to be at most a
-// little above the reference's: paths find the shape of a density, and should not buy it with the
-// mean. `errors` [n, members] are those of the members' means.
-Vector KeepMean(const Vector& shares, const Vector& reference, const Matrix& errors);
-
 }  // namespace fathom
 
 #endif  // FATHOM_ENSEMBLE_SHARES_H_

@@ -44,24 +44,5 @@ TEST(StackShares, CountARowAsOftenAsItsWeightSays) {
   EXPECT_FALSE(StackShares(l, weights).isApprox(StackShares(l), 1e-3));
 }
 
-TEST(KeepMean, GoesAsFarTowardsTheReferenceAsTheMeanAsksFor) {
-  RandomStream stream(10);
-  Matrix errors = stream.NormalMatrix(200, 3);
-  errors.col(2) *= 4;
-  const Vector shares = Eigen::Vector3d(0.1, 0.1, 0.8);
-  const Vector reference = Eigen::Vector3d(0.5, 0.5, 0);
-  const Vector kept = KeepMean(shares, reference, errors);
-  EXPECT_NEAR(kept.sum(), 1, 1e-12);
-  EXPECT_NEAR((errors * kept).norm(), 1.05 * (errors * reference).norm(), 1e-9);
-  EXPECT_GT(kept[2], 0);
-  EXPECT_LT(kept[2], shares[2]);
-  // Errors that are small enough change nothing, nor do members that agree, or classes.
-  errors.col(2) /= 10;
-  EXPECT_EQ(KeepMean(shares, reference, errors), shares);
-  errors.setOnes();
-  EXPECT_EQ(KeepMean(shares, reference, errors), shares);
-  EXPECT_EQ(KeepMean(shares, reference, Matrix(0, 3)), shares);
-}
-
 }  // namespace
 }  // namespace fathom

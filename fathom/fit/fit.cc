@@ -32,7 +32,7 @@ void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
   const std::vector<std::string>& targets = training.schema.targets;
   std::ostringstream difference;
   // The networks of an ensemble see parts of the table.
-  if (network.recipe.stack == Stacking::kNever && dataset.rows() != network.summary.rows) {
+  if (training.asked.stack == Stacking::kNever && dataset.rows() != network.summary.rows) {
     difference << "it has " << dataset.rows() << " rows instead of " << network.summary.rows;
   } else if (dataset.schema().FeatureNames() != inputs) {
     difference << "its inputs are " << QuotedList(dataset.schema().FeatureNames()) << " instead of "
@@ -71,7 +71,7 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
   for (const Member& done : checkpoint.done) CheckRecipe(done.recipe);
   ResolveSteps(dataset.rows(), &network.recipe);
   CheckDataset(dataset);
-  if (network.recipe.stack != Stacking::kNever)
+  if (checkpoint.asked.stack != Stacking::kNever)
     return RequireTrained(ResumeEnsemble(dataset, std::move(checkpoint), control));
   const Schema schema = checkpoint.schema;
   const TrainingData data = checkpoint.data;
@@ -84,12 +84,14 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  const TrainingContext context{.schema = dataset.schema(),
-                                .data = {Fingerprint(dataset), control.origin, control.settings}};
-  if (MakesStack(dataset, recipe))
+  TrainingContext context{.schema = dataset.schema(),
+                          .data = {Fingerprint(dataset), control.origin, control.settings},
+                          .asked = recipe};
+  if (MakesEnsemble(dataset, recipe))
     return RequireTrained(FitEnsemble(dataset, recipe, control, context));
   Recipe single = recipe;
   single.stack = Stacking::kNever;
+  context.asked = single;
   Member member = TrainNetwork(dataset, single, control, context);
   return RequireTrained(ModelOf(std::move(member), context.schema, context.data));
 }
@@ -124,9 +126,10 @@ Checkpoint StartAgain(const Model& model, Index steps) {
   Recipe& recipe = start.network.recipe;
   const Index steps_before = start.network.summary.steps;
   Require(steps_before >= 0, "steps of the model", "at least 0", steps_before);
-  recipe.stack = Stacking::kNever;
+  recipe.stack = start.asked.stack = Stacking::kNever;
   recipe.optimizer.time_budget = 0;
   recipe.optimizer.steps = recipe.low_noise_steps = steps;
+  start.asked = recipe;
   start.state = MinimizeState(Pack(start.network.network, PackingOf(recipe)), steps_before);
   start.factors.updates = steps_before;
   return start;

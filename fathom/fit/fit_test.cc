@@ -51,6 +51,7 @@ DatasetParts Sine(Index N, Index D, std::uint64_t seed = 1) {
 
 Recipe SmallRecipe(Index steps = 40) {
   Recipe recipe;
+  recipe.stack = Stacking::kNever;
   recipe.architecture.hidden = {2};
   recipe.architecture.inducing = {8};
   recipe.optimizer.steps = steps;

@@ -335,6 +335,11 @@ std::string CIdentifier(const std::string& text) {
 std::string ExportCHeader(const Model& model, const std::string& name) {
   if (name.empty() || CIdentifier(name) != name)
     ThrowError("the name of the C functions must be a C identifier, not ", Quoted(name));
+  if (model.calibration() != nullptr) {
+    ThrowError(
+        "a C header holds deep GPs alone, and this model is an ensemble with neighbour GPs or a "
+        "calibration; fit one network, with the recipe's stack 'never'");
+  }
   for (const Member& member : model.members()) {
     const DeepGp& network = NetworkOf(member);
     if (!network.likelihood->AddsGaussianNoise()) {

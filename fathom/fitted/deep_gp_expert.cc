@@ -170,11 +170,16 @@ void DeepGpExpert::Write(Json* description, const ArrayWriter& arrays) const {
   }
 }
 
-const DeepGp& NetworkOf(const Member& member) {
+const DeepGp* FindNetwork(const Member& member) {
   const auto* expert = dynamic_cast<const DeepGpExpert*>(member.expert.get());
-  if (expert == nullptr)
+  return expert == nullptr ? nullptr : &expert->network();
+}
+
+const DeepGp& NetworkOf(const Member& member) {
+  const DeepGp* network = FindNetwork(member);
+  if (network == nullptr)
     ThrowError("a member of the model is no deep GP but ", Quoted(member.expert->Kind()));
-  return expert->network();
+  return *network;
 }
 
 std::shared_ptr<const Expert> ReadDeepGpExpert(const Json& description, const ArrayReader& arrays) {

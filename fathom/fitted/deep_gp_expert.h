@@ -34,7 +34,9 @@ class DeepGpExpert : public Expert {
   DeepGp network_;
 };
 
-// The deep GP behind a member. Throws Error if its expert is of another kind.
+// The deep GP behind a member, or null if its expert is of another kind.
+const DeepGp* FindNetwork(const Member& member);
+// The same. Throws Error if its expert is of another kind.
 const DeepGp& NetworkOf(const Member& member);
 
 std::shared_ptr<const Expert> ReadDeepGpExpert(const nlohmann::json& description,

@@ -9,6 +9,8 @@
 #include "fathom/base/text.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/description.h"
+#include "fathom/fitted/linear_expert.h"
+#include "fathom/fitted/neighbour_expert.h"
 
 namespace fathom {
 
@@ -16,7 +18,9 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, ExpertReader> readers = {{DeepGpExpert::kKind, ReadDeepGpExpert}};
+  std::map<std::string, ExpertReader> readers = {{DeepGpExpert::kKind, ReadDeepGpExpert},
+                                                 {LinearExpert::kKind, ReadLinearExpert},
+                                                 {NeighbourExpert::kKind, ReadNeighbourExpert}};
 };
 
 Registry& TheRegistry() {

@@ -7,6 +7,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/fitted/by_expert.h"
+#include "fathom/fitted/calibration.h"
 #include "fathom/fitted/expert.h"
 
 namespace fathom {
@@ -45,7 +46,8 @@ void CheckExpert(const Member& first, const Schema& schema) {
   CheckScaler(first.input_scaler, "inputs");
   CheckScaler(first.target_scaler, "targets");
   const Index targets = likelihood.NumTargets(expert.num_outputs());
-  RequireSize(first.input_scaler.outputs(), expert.num_inputs(), "inputs of an expert");
+  const Index trends = first.trend.empty() ? 0 : targets;
+  RequireSize(first.input_scaler.outputs() + trends, expert.num_inputs(), "inputs of an expert");
   RequireSize(static_cast<Index>(schema.targets.size()), targets, "target columns");
   RequireSize(static_cast<Index>(schema.classes.size()),
               likelihood.NumClasses(expert.num_outputs()), "classes");
@@ -54,15 +56,31 @@ void CheckExpert(const Member& first, const Schema& schema) {
 }
 
 void CheckMember(const Member& member, const Member& first) {
-  if (!(member.weight > 0 && member.weight <= 1))
-    ThrowError("the weight of a member is ", member.weight, ", not above 0 and at most 1");
+  if (!(member.weight >= 0 && member.weight <= 1))
+    ThrowError("the weight of a member is ", member.weight, ", not from 0 to 1");
   if (!(member.noise_scale > 0 && std::isfinite(member.noise_scale)))
     ThrowError("the noise scale of a member is ", member.noise_scale, ", not positive");
   if (member.noise_scale != 1 && member.expert->NoiseVariance().size() == 0)
     ThrowError("a member multiplies its noise, but the likelihood ",
                Quoted(member.expert->likelihood().Name()), " adds no Gaussian noise");
+  if (member.trend != first.trend) ThrowError("two members share an expert but not its trend");
   if (!(member.input_scaler == first.input_scaler && member.target_scaler == first.target_scaler))
     ThrowError("two members share an expert but not its scalers");
+}
+
+// Each builds on members before it, so that one way through them finds all means.
+void CheckTrends(const std::vector<Member>& members) {
+  std::set<std::size_t> used;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    for (const std::size_t trend : members[k].trend) {
+      if (trend >= k) ThrowError("a member builds on one that does not come before it");
+      used.insert(trend);
+    }
+  }
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    if (members[k].weight == 0 && !used.contains(k))
+      ThrowError("a member has the weight 0 and nothing builds on it");
+  }
 }
 
 void CheckParts(const ModelParts& parts) {
@@ -81,6 +99,11 @@ void CheckParts(const ModelParts& parts) {
     if (other != likelihood)
       ThrowError("its members have the likelihoods ", Quoted(likelihood), " and ", Quoted(other),
                  ", where one is needed");
+  }
+  CheckTrends(members);
+  if (parts.calibration != nullptr) {
+    CheckCalibration(*parts.calibration, parts.schema.width(),
+                     static_cast<Index>(parts.schema.targets.size()));
   }
   constexpr double kRounding = 1e-6;
   const double sum = WeightOf(members);

@@ -17,6 +17,7 @@
 namespace fathom FATHOM_PUBLIC {
 
 class Expert;
+struct Calibration;
 
 // How the training of a network ended. In the summary of an ensemble, steps, seconds and recoveries
 // are summed over all its trainings; reason and message are those of the last one or, if that
@@ -46,10 +47,14 @@ struct Member {
   std::shared_ptr<const Expert> expert;
   // Targets that cannot be scaled, such as classes, have a target_scaler that changes nothing.
   Scaler input_scaler, target_scaler;
-  double weight = 1;       // its part of the mixture; the weights of a model sum to 1
+  // Its part of the whole; the weights of a model sum to 1. 0 where it is only a trend of others.
+  double weight = 1;
   double noise_scale = 1;  // multiplies the variance of the expert's Gaussian noise
   Recipe recipe;           // by which the expert was trained
   TrainingSummary summary;
+  // The members before this one on which it builds: the average of their means is its last input,
+  // and it predicts what they leave over. Empty: none.
+  std::vector<std::size_t> trend = {};
 };
 
 struct ModelParts {
@@ -58,6 +63,8 @@ struct ModelParts {
   Recipe recipe;                // what the fit was asked for
   TrainingSummary summary;      // of the whole model
   TrainingData data;
+  // Makes one density of the members' means; null: their densities are mixed. See calibration.h.
+  std::shared_ptr<const Calibration> calibration = nullptr;
 };
 
 // A model is whole and does not change. Copies share their members, so they are cheap.
@@ -74,6 +81,7 @@ class Model {
   const Recipe& recipe() const { return parts_->recipe; }
   const TrainingSummary& summary() const { return parts_->summary; }
   const TrainingData& data() const { return parts_->data; }
+  const Calibration* calibration() const { return parts_->calibration.get(); }
   const ModelParts& parts() const { return *parts_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fathom/fitted/by_expert.h"
+#include "fathom/fitted/calibration.h"
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/model_parts_json.h"
@@ -19,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-constexpr int kFormatVersion = 5;
+constexpr int kFormatVersion = 6;
 
 // The names of the arrays and descriptions of the k-th expert and member.
 std::string ExpertPrefix(std::size_t k) { return "experts." + std::to_string(k) + "."; }
@@ -41,7 +42,10 @@ void WriteMembers(const Model& model, Json* description, const ArrayWriter& arra
                    {"noise_scale", ToJson(member.noise_scale)},
                    {"recipe", RecipeToJson(member.recipe)},
                    {"training", ToJson(member.summary)}};
-      WriteScalers(member, &json, arrays.Under(MemberPrefix(members.size())));
+      if (!member.trend.empty())
+        json["trend"] = std::vector<Index>(member.trend.begin(), member.trend.end());
+      WriteScalers(member.input_scaler, member.target_scaler, &json,
+                   arrays.Under(MemberPrefix(members.size())));
       members.push_back(std::move(json));
     }
   }
@@ -75,11 +79,64 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
     ReadField(json, "noise_scale", &member.noise_scale);
     member.recipe = ReadRecipe(json);
     FromJson(Field(json, "training", Json::value_t::object), &member.summary);
-    ReadScalers(json, schema, arrays.Under(MemberPrefix(members.size())), &member);
+    std::vector<Index> trend;
+    ReadOptionalField(json, "trend", &trend);
+    for (const Index before : trend) {
+      if (before < 0) ThrowError("a member builds on one that is not there");
+      member.trend.push_back(static_cast<std::size_t>(before));
+    }
+    ReadScalers(json, schema, arrays.Under(MemberPrefix(members.size())), &member.input_scaler,
+                &member.target_scaler);
     members.push_back(std::move(member));
   }
   if (used != experts.size()) ThrowError("an expert of it belongs to no member");
   return members;
+}
+
+constexpr const char* kCalibrationPrefix = "calibration.";
+
+void WriteCalibration(const Calibration& calibration, Json* description,
+                      const ArrayWriter& arrays) {
+  const HeldOutCheck& check = calibration.check;
+  Json json = {{"scales", calibration.scales.size()},
+               {"check",
+                {{"rows", check.rows},
+                 {"coverage_95", ToJson(check.coverage_95)},
+                 {"log_likelihood", ToJson(check.log_likelihood)},
+                 {"rmse", ToJson(check.rmse)}}}};
+  arrays.Write("scales", calibration.scales);
+  arrays.Write("shares", calibration.shares);
+  arrays.Write("floor", calibration.floor);
+  if (calibration.local_noise != nullptr) {
+    Json noise = {{"kind", calibration.local_noise->Kind()}};
+    calibration.local_noise->Write(&noise, arrays.Under("noise."));
+    json["local_noise"] = std::move(noise);
+    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
+  }
+  (*description)["calibration"] = std::move(json);
+}
+
+std::shared_ptr<const Calibration> TakeCalibration(const Json& description, const Schema& schema,
+                                                   const ArrayReader& arrays) {
+  if (!description.contains("calibration")) return nullptr;
+  const Json& json = Field(description, "calibration", Json::value_t::object);
+  auto calibration = std::make_shared<Calibration>();
+  Index S = 0;
+  ReadField(json, "scales", &S);
+  calibration->scales = arrays.TakeVector("scales", S);
+  calibration->shares = arrays.TakeVector("shares", S);
+  calibration->floor = arrays.TakeVector("floor", static_cast<Index>(schema.targets.size()));
+  const Json& check = Field(json, "check", Json::value_t::object);
+  ReadField(check, "rows", &calibration->check.rows);
+  ReadField(check, "coverage_95", &calibration->check.coverage_95);
+  ReadField(check, "log_likelihood", &calibration->check.log_likelihood);
+  ReadField(check, "rmse", &calibration->check.rmse);
+  if (json.contains("local_noise")) {
+    calibration->local_noise =
+        ReadExpert(Field(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
+    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
+  }
+  return calibration;
 }
 
 }  // namespace
@@ -112,6 +169,9 @@ SafeTensors ModelToTensors(const Model& model) {
                         {"recipe", RecipeToJson(model.recipe())},
                         {"training", ToJson(model.summary())}};
     WriteMembers(model, &description, ArrayWriter(&content));
+    if (model.calibration() != nullptr)
+      WriteCalibration(*model.calibration(), &description,
+                       ArrayWriter(&content, kCalibrationPrefix));
     content.metadata = {{"format", kFormat},
                         {"format_version", std::to_string(kFormatVersion)},
                         {"model", description.dump()}};
@@ -131,6 +191,8 @@ Model TakeModel(SafeTensors* content) {
   parts.recipe = ReadRecipe(description);
   FromJson(Field(description, "training", Json::value_t::object), &parts.summary);
   parts.members = TakeMembers(description, parts.schema, ArrayReader(content));
+  parts.calibration =
+      TakeCalibration(description, parts.schema, ArrayReader(content, kCalibrationPrefix));
   return Model(std::move(parts));
 }
 

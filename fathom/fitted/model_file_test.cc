@@ -32,6 +32,7 @@ DatasetParts SmallDataset() {
 
 Recipe SmallRecipe() {
   Recipe recipe;
+  recipe.stack = Stacking::kNever;
   recipe.architecture.hidden = {2};
   recipe.architecture.inducing = {6, 5};
   recipe.optimizer.steps = 5;
@@ -268,8 +269,8 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "6";
-  ExpectRefused("written by a newer fathom (format 6); this one reads format 5: upgrade");
+  content_.metadata["format_version"] = "7";
+  ExpectRefused("written by a newer fathom (format 7); this one reads format 6: upgrade");
 }
 
 TEST_F(HostileFile, MembersThatDoNotFitTheExperts) {

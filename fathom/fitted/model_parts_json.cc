@@ -92,27 +92,26 @@ void FromJson(const Json& json, TrainingData* data) {
   ReadOptionalField(json, "settings", &data->settings);
 }
 
-void WriteScalers(const Member& member, Json* description, const ArrayWriter& arrays) {
-  for (const auto& [name, array] : ScalerArrays(kInputs, member.input_scaler))
-    arrays.Write(name, *array);
-  for (const auto& [name, array] : ScalerArrays(kTargets, member.target_scaler))
-    arrays.Write(name, *array);
-  const Matrix& directions = member.input_scaler.directions;
+void WriteScalers(const Scaler& inputs, const Scaler& targets, Json* description,
+                  const ArrayWriter& arrays) {
+  for (const auto& [name, array] : ScalerArrays(kInputs, inputs)) arrays.Write(name, *array);
+  for (const auto& [name, array] : ScalerArrays(kTargets, targets)) arrays.Write(name, *array);
+  const Matrix& directions = inputs.directions;
   if (directions.size() == 0) return;
   arrays.Write(kDirections, directions);
   (*description)[kWhitened] = directions.cols();
 }
 
 void ReadScalers(const Json& description, const Schema& schema, const ArrayReader& arrays,
-                 Member* member) {
-  for (const auto& [name, array] : ScalerArrays(kInputs, member->input_scaler))
+                 Scaler* inputs, Scaler* targets) {
+  for (const auto& [name, array] : ScalerArrays(kInputs, *inputs))
     *array = arrays.TakeVector(name, schema.width());
-  for (const auto& [name, array] : ScalerArrays(kTargets, member->target_scaler))
+  for (const auto& [name, array] : ScalerArrays(kTargets, *targets))
     *array = arrays.TakeVector(name, static_cast<Index>(schema.targets.size()));
   Index directions = 0;
   ReadOptionalField(description, kWhitened, &directions);
   if (description.contains(kWhitened))
-    member->input_scaler.directions = arrays.TakeMatrix(kDirections, schema.width(), directions);
+    inputs->directions = arrays.TakeMatrix(kDirections, schema.width(), directions);
 }
 
 Json ParseDescription(const SafeTensors& content, const std::string& key) {

@@ -20,9 +20,10 @@ void FromJson(const nlohmann::json& json, TrainingData* data);
 
 // The number of whitened directions goes into the description, as "whitened_inputs", if there are
 // any.
-void WriteScalers(const Member& member, nlohmann::json* description, const ArrayWriter& arrays);
+void WriteScalers(const Scaler& inputs, const Scaler& targets, nlohmann::json* description,
+                  const ArrayWriter& arrays);
 void ReadScalers(const nlohmann::json& description, const Schema& schema, const ArrayReader& arrays,
-                 Member* member);
+                 Scaler* inputs, Scaler* targets);
 
 // Parses the entry `key` of the metadata. Throws Error if it is missing or no JSON of ours.
 nlohmann::json ParseDescription(const SafeTensors& content, const std::string& key);

@@ -48,7 +48,7 @@ OldNetwork TakeNetwork(const Json& description, const ArrayReader& arrays) {
   UpdateRecipe(Field(description, "recipe", Json::value_t::object), &member.recipe);
   FromJson(Field(description, "training", Json::value_t::object), &member.summary);
   member.expert = ReadDeepGpExpert(description, arrays);
-  ReadScalers(description, network.schema, arrays, &member);
+  ReadScalers(description, network.schema, arrays, &member.input_scaler, &member.target_scaler);
   ReadOptionalField(description, "share", &member.weight);
   ReadOptionalField(description, "wide_share", &network.wide_share);
   for (const double share : {member.weight, network.wide_share}) {

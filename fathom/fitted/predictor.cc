@@ -1,8 +1,10 @@
 #include "fathom/fitted/predictor.h"
 
+#include <set>
 #include <utility>
 
 #include "fathom/fitted/by_expert.h"
+#include "fathom/fitted/calibration.h"
 #include "fathom/fitted/expert.h"
 
 namespace fathom {
@@ -32,6 +34,16 @@ Prediction Unscaled(const Member& member, bool latent, Prediction part) {
   return Unscale(member.target_scaler, std::move(part));
 }
 
+// Further columns that are known exactly.
+Moments WithColumns(Moments x, const Matrix& columns) {
+  const Index before = x.cols();
+  x.mean.conservativeResize(Eigen::NoChange, before + columns.cols());
+  x.var.conservativeResize(Eigen::NoChange, before + columns.cols());
+  x.mean.rightCols(columns.cols()) = columns;
+  x.var.rightCols(columns.cols()).setZero();
+  return x;
+}
+
 // Adds components one by one and brings them together at the end.
 class Mixture {
  public:
@@ -59,28 +71,85 @@ class Mixture {
 
 ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     : model_(std::move(model)), pool_(threads) {
-  for (const auto& members : ByExpert(model_.members()))
-    groups_.push_back({members, members.front().expert->Prepare(pool_, precision)});
+  std::vector<std::size_t> group_of_member;
+  for (const auto& members : ByExpert(model_.members())) {
+    const Member& first = members.front();
+    std::set<std::size_t> trend;
+    for (const std::size_t member : first.trend) trend.insert(group_of_member[member]);
+    group_of_member.insert(group_of_member.end(), members.size(), groups_.size());
+    groups_.push_back({members, first.expert->Prepare(pool_, precision),
+                       std::vector<std::size_t>(trend.begin(), trend.end())});
+  }
+  const Calibration* calibration = model_.calibration();
+  if (calibration != nullptr && calibration->local_noise != nullptr)
+    local_noise_ = calibration->local_noise->Prepare(pool_, precision);
 }
 
 ModelPredictor::~ModelPredictor() = default;
 
-Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
+Prediction ModelPredictor::PredictGroup(std::size_t group, const Moments& inputs,
+                                        const PredictOptions& options,
+                                        const std::vector<Matrix>& means) const {
+  const Group& own = groups_[group];
+  const Member& first = own.members.front();
+  Moments x = StandardizeInputs(first.input_scaler, inputs);
+  Matrix trend;
+  if (!own.trend.empty()) {
+    trend = Matrix::Zero(inputs.rows(), first.target_scaler.mean.size());
+    for (const std::size_t before : own.trend) trend += means[before];
+    trend = StandardizeTargets(first.target_scaler, trend / static_cast<double>(own.trend.size()));
+    x = WithColumns(std::move(x), trend);
+  }
+  Prediction part = own.expert->Predict(x, options);
+  if (trend.size() > 0) {
+    for (Moments& component : part.components) component.mean += trend;
+  }
+  if (options.latent)  // the members differ in their noise alone
+    return Unscaled(first, true, std::move(part));
   Mixture mixture;
-  for (const Group& group : groups_) {
-    const Member& first = group.members.front();
-    Prediction part = group.expert->Predict(StandardizeInputs(first.input_scaler, inputs), options);
-    if (options.latent) {  // the members differ in their noise alone
-      mixture.Add(Unscaled(first, true, std::move(part)), WeightOf(group.members));
-      continue;
-    }
-    for (const Member& member : group.members) {
-      const bool last = &member == &group.members.back();
-      Prediction own = WithNoiseOf(member, last ? std::move(part) : part);
-      mixture.Add(Unscaled(member, false, std::move(own)), member.weight);
-    }
+  const double sum = WeightOf(own.members);
+  for (const Member& member : own.members) {
+    const bool last = &member == &own.members.back();
+    Prediction noisy = WithNoiseOf(member, last ? std::move(part) : part);
+    mixture.Add(Unscaled(member, false, std::move(noisy)), sum > 0 ? member.weight / sum : 1);
   }
   return mixture.Take();
+}
+
+Prediction ModelPredictor::Calibrated(const Moments& inputs,
+                                      const std::vector<Moments>& members) const {
+  const Calibration& calibration = *model_.calibration();
+  std::vector<double> weights;
+  for (const Group& group : groups_) {
+    if (const double weight = WeightOf(group.members); weight > 0) weights.push_back(weight);
+  }
+  Moments centre = Centre(members, weights);
+  if (local_noise_ != nullptr) {
+    const Moments x = WithColumns(StandardizeInputs(calibration.input_scaler, inputs),
+                                  StandardizeTargets(calibration.target_scaler, centre.mean));
+    const Matrix g = local_noise_->Predict(x, {}).Mean();
+    centre.var = centre.var.cwiseProduct((2 * g).array().exp().matrix());
+  }
+  return Spread(calibration, std::move(centre));
+}
+
+Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
+  const bool calibrated = model_.calibration() != nullptr && !options.latent;
+  Mixture mixture;
+  std::vector<Matrix> means(groups_.size());
+  std::vector<Moments> members;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const double weight = WeightOf(groups_[g].members);
+    Prediction part = PredictGroup(g, inputs, options, means);
+    means[g] = part.Mean();
+    if (weight == 0) continue;
+    if (calibrated) {
+      members.emplace_back(means[g], part.Variance());
+    } else {
+      mixture.Add(std::move(part), weight);
+    }
+  }
+  return calibrated ? Calibrated(inputs, members) : mixture.Take();
 }
 
 Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,

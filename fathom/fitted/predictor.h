@@ -36,15 +36,22 @@ class ModelPredictor {
   Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
 
  private:
+  // What a group says of y, or f, in the units of the file; `means` are those of the groups before.
+  Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
+                          const std::vector<Matrix>& means) const;
+  Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
+
   // Members that share an expert: it is asked once for all of them.
   struct Group {
     std::span<const Member> members;  // of model_
     std::unique_ptr<ExpertPredictor> expert;
+    std::vector<std::size_t> trend;  // groups
   };
 
   Model model_;
   ThreadPool pool_;
   std::vector<Group> groups_;
+  std::unique_ptr<ExpertPredictor> local_noise_;
 };
 
 }  // namespace fathom

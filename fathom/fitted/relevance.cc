@@ -1,8 +1,14 @@
 #include "fathom/fitted/relevance.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "fathom/fitted/by_expert.h"
+#include "fathom/fitted/calibration.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/neighbour_expert.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/inference/predict.h"
 
 namespace fathom {
@@ -93,19 +99,90 @@ std::vector<std::string> ConstantColumns(const Model& model) {
   return constant;
 }
 
-Relevance FindRelevance(const Model& model) {
+namespace {
+
+// [rows, columns] in the units of the file: some rows of the training, from a neighbour GP that
+// holds them. Whitened ones are turned back.
+Matrix RowsOf(const Model& model) {
+  constexpr Index kMostRows = 200;
+  for (const Member& member : model.members()) {
+    const auto* expert = dynamic_cast<const NeighbourExpert*>(member.expert.get());
+    if (expert == nullptr) continue;
+    const Scaler& scaler = member.input_scaler;
+    const Matrix& all = expert->rows().x.mean;
+    const Index stride = std::max<Index>(1, all.rows() / kMostRows);
+    Matrix rows((all.rows() + stride - 1) / stride, scaler.outputs());
+    for (Index n = 0; n < rows.rows(); ++n) rows.row(n) = all.row(n * stride).head(rows.cols());
+    if (scaler.directions.size() > 0) {
+      const Matrix& P = scaler.directions;
+      const Vector inverse = P.cwiseAbs2().colwise().sum().cwiseInverse();
+      rows = Matrix(rows * inverse.asDiagonal() * P.transpose());
+    }
+    return (rows * scaler.scale.asDiagonal()).rowwise() + scaler.mean.transpose();
+  }
+  return {};
+}
+
+// Slopes of the whole model's mean over half a standard deviation to both sides: neighbours make it
+// too rough for smaller steps.
+Matrix SquaredSlopesOfWhole(const Model& model, const Matrix& rows) {
+  const ModelPredictor predictor(model, 1);
+  const Scaler& scaler = model.members().back().input_scaler;
+  const auto targets = static_cast<Index>(model.schema().targets.size());
+  Matrix squared(targets, rows.cols());
+  for (Index c = 0; c < rows.cols(); ++c) {
+    const auto predict = [&](double step) {
+      Matrix x = rows;
+      x.col(c).array() += step * scaler.scale[c];
+      return predictor.Predict(Moments::Certain(std::move(x))).Mean();
+    };
+    squared.col(c) = (predict(0.5) - predict(-0.5)).cwiseAbs2().colwise().mean().transpose();
+  }
+  return squared;
+}
+
+// [targets, columns]: averages over members, each of which is asked alone.
+Matrix SquaredSlopesOfMembers(const Model& model) {
   const Member& leader = model.leader();
-  const Scaler& scaler = leader.input_scaler;
-  const std::vector<Member>& members = model.members();
-  Matrix squared = Matrix::Zero(leader.expert->num_outputs(), scaler.mean.size());
-  for (const auto& group : ByExpert(members))
+  Matrix squared = Matrix::Zero(leader.expert->num_outputs(), leader.input_scaler.mean.size());
+  for (const auto& group : ByExpert(model.members()))
     squared += WeightOf(group) * SquaredSlopes(group.front());
-  Matrix bends = Lengthscales(NetworkOf(leader).layers[0]).cwiseInverse().cwiseAbs2();
-  TurnBack(scaler, &bends);
   // A target may have several functions: one for each class, or one for its noise behind all means.
   const auto targets = static_cast<Index>(model.schema().targets.size());
   for (Index d = targets; d < squared.rows(); ++d) squared.row(d % targets) += squared.row(d);
   squared.conservativeResize(targets, Eigen::NoChange);
+  return squared;
+}
+
+// [functions, inputs]: inverse squares of the lengthscales that the member sees the columns with.
+Matrix Bends(const Member& member) {
+  Matrix bends;
+  if (const DeepGp* network = FindNetwork(member)) {
+    bends = Lengthscales(network->layers[0]).cwiseInverse().cwiseAbs2();
+  } else if (const auto* expert = dynamic_cast<const NeighbourExpert*>(member.expert.get())) {
+    bends.resize(expert->num_outputs(), member.input_scaler.outputs());
+    for (Index t = 0; t < bends.rows(); ++t) {
+      const Vector& l = expert->gps()[static_cast<std::size_t>(t)].lengthscales;
+      bends.row(t) = l.head(bends.cols()).cwiseInverse().cwiseAbs2().transpose();
+    }
+  } else {
+    bends = Matrix::Zero(1, member.input_scaler.outputs());
+  }
+  TurnBack(member.input_scaler, &bends);
+  return bends;
+}
+
+}  // namespace
+
+Relevance FindRelevance(const Model& model) {
+  const Scaler& scaler = model.leader().input_scaler;
+  const Matrix rows = model.calibration() != nullptr ? RowsOf(model) : Matrix();
+  const Matrix squared =
+      rows.size() > 0 ? SquaredSlopesOfWhole(model, rows) : SquaredSlopesOfMembers(model);
+  const Member& bending = FindNetwork(model.leader()) != nullptr || model.calibration() == nullptr
+                              ? model.leader()
+                              : model.members().back();
+  const Matrix bends = Bends(bending);
   Relevance relevance;
   relevance.lengthscale =
       bends.colwise().maxCoeff().cwiseSqrt().cwiseInverse().transpose().cwiseProduct(scaler.scale);

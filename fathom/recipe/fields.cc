@@ -248,15 +248,21 @@ std::vector<Field> StartFields(InitializeOptions* options) {
 // The fields that belong to no group.
 std::vector<Field> TopFields(Recipe* recipe) {
   auto& [architecture, start, whitening, inference, alpha, mixture, lengthscale_prior, noise_floor,
-         optimizer, effort, low_noise_steps, stack, precision, seed, threads] = *recipe;
+         optimizer, effort, low_noise_steps, stack, local, precision, seed, threads] = *recipe;
   return {
       {.name = "stack",
        .value = OneOf(&stack),
        .choices = AllNames<Stacking>(),
        .option = "stack",
-       .help = "Whether networks of several kinds are fitted and their predictions mixed, by how "
-               "well they predict a tenth of the rows: moments, one layer more, none hidden, "
-               "points, and with always samples; auto: for numbers in tables of 500 rows and more"},
+       .help = "Whether an ensemble is fitted: networks of several kinds, each to four fifths of "
+               "the rows in turn, weighted and calibrated by the rows that they have not seen; "
+               "always: larger networks, trained longer"},
+      {.name = "local",
+       .value = OneOf(&local),
+       .choices = AllNames<Local>(),
+       .option = "local",
+       .help = "Whether an ensemble has neighbour GPs, which predict a row from its nearest rows "
+               "and what the networks leave over; only: no networks"},
       {.name = "inference",
        .value = OneOf(&inference),
        .choices = AllNames<Inference>(),

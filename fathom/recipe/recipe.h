@@ -35,6 +35,17 @@ constexpr auto NamesOf(Stacking) {
       {{Stacking::kAuto, "auto"}, {Stacking::kNever, "never"}, {Stacking::kAlways, "always"}});
 }
 
+// Whether neighbour GPs and a straight line join an ensemble; see ensemble.h.
+enum class Local {
+  kAuto,   // beside the networks
+  kNever,  // networks alone, mixed as they are
+  kOnly,   // without any network
+};
+constexpr auto NamesOf(Local) {
+  return std::to_array<EnumName<Local>>(
+      {{Local::kAuto, "auto"}, {Local::kNever, "never"}, {Local::kOnly, "only"}});
+}
+
 struct Recipe {
   // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
   Architecture architecture = {.likelihood = "auto"};
@@ -58,6 +69,7 @@ struct Recipe {
   // Only for moments and AEP. Auto: an ensemble if the table has enough rows to judge the kinds.
   // The recipe of a single network says never.
   Stacking stack = Stacking::kAuto;
+  Local local = Local::kAuto;
   Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it

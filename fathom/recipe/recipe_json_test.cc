@@ -30,6 +30,8 @@ Json Changed(Json json) {
       value = "sep";
     } else if (key == "whitening" || key == "stack") {
       value = "always";
+    } else if (key == "local") {
+      value = "only";
     } else if (key == "precision") {
       value = "mixed";
     } else if (key == "propagation") {

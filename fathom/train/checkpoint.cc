@@ -136,7 +136,7 @@ namespace {
 Model ModelSoFar(const Checkpoint& checkpoint) {
   ModelParts parts{.schema = checkpoint.schema,
                    .members = checkpoint.done,
-                   .recipe = checkpoint.network.recipe,
+                   .recipe = checkpoint.asked,
                    .summary = checkpoint.network.summary,
                    .data = checkpoint.data};
   parts.members.push_back(ToMember(checkpoint.network));
@@ -150,6 +150,7 @@ void TakeNetworks(SafeTensors* content, Checkpoint* checkpoint) {
   const Model model = TakeModel(content);
   checkpoint->schema = model.schema();
   checkpoint->data = model.data();
+  checkpoint->asked = model.recipe();
   checkpoint->done = model.members();
   // Up to format 4 the network in training came first.
   auto& done = checkpoint->done;

@@ -30,6 +30,7 @@ DatasetParts Product(Index rows = 50) {
 
 Recipe SmallRecipe() {
   Recipe recipe;
+  recipe.stack = Stacking::kNever;
   recipe.architecture.hidden = {2};
   recipe.architecture.inducing = {6, 5};
   recipe.optimizer.steps = 60;

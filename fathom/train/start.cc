@@ -18,9 +18,11 @@ bool VariesAtAll(const Scaler& scaler) {
   return false;
 }
 
-// Standardises the inputs; sets the scaler's directions if they are to be whitened.
-Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whitening,
-                       Scaler* scaler) {
+}  // namespace
+
+Moments FitInputs(const Dataset& dataset, const Matrix& y, Whitening whitening, Scaler* scaler) {
+  const Moments& inputs = dataset.inputs();
+  *scaler = FitScaler(inputs.mean, dataset.weights());
   Moments x = StandardizeInputs(*scaler, inputs);
   if (whitening == Whitening::kNever) return x;
   // Cells of unknown value blur all directions at once.
@@ -35,8 +37,6 @@ Moments WhitenedInputs(const Moments& inputs, const Matrix& y, Whitening whiteni
   return StandardizeInputs(*scaler, inputs);
 }
 
-}  // namespace
-
 NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows) {
   NetworkInTraining start;
   start.recipe = recipe;
@@ -44,7 +44,6 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   std::string& likelihood_name = start.recipe.architecture.likelihood;
   likelihood_name = ChooseLikelihood(likelihood_name, dataset);
   const auto likelihood = MakeLikelihood(likelihood_name);
-  start.input_scaler = FitScaler(dataset.inputs().mean, dataset.weights());
   start.target_scaler = FitTargetScaler(*likelihood, dataset);
   if (!VariesAtAll(start.target_scaler)) {
     // Nothing holds the noise up but its floor. N equal rows make a difference of the target's own
@@ -55,8 +54,8 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   rows->y = Observations(*likelihood, start.target_scaler, dataset);
   // What a linear fit explains of a target is known of numbers only.
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
-  rows->x = WhitenedInputs(dataset.inputs(), judge ? rows->y : Matrix(rows->y.rows(), 0),
-                           recipe.whitening, &start.input_scaler);
+  rows->x = FitInputs(dataset, judge ? rows->y : Matrix(rows->y.rows(), 0), recipe.whitening,
+                      &start.input_scaler);
   start.network = Initialize(start.recipe.architecture, start.recipe.start, recipe.seed,
                              rows->x.mean, NumOutputs(*likelihood, dataset));
   likelihood->StartFrom(rows->y, &start.network.likelihood_parameters);

@@ -187,6 +187,7 @@ Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
   ScaledRows rows;
   Checkpoint run{.schema = context.schema,
                  .data = context.data,
+                 .asked = context.asked,
                  .done = context.done,
                  .network = StartNetwork(dataset, recipe, &rows)};
   run.state = MinimizeState(Pack(run.network.network, PackingOf(run.network.recipe)));

@@ -15,6 +15,7 @@ namespace fathom {
 struct TrainingContext {
   Schema schema;
   TrainingData data;
+  Recipe asked = {};                      // what the fit was asked for
   std::vector<Member> done = {};          // networks of the same ensemble
   Stopwatch* since_checkpoint = nullptr;  // shared by the networks of an ensemble; may be null
 };

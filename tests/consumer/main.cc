@@ -16,6 +16,7 @@ int main() {
   fathom::Recipe recipe;
   recipe.optimizer.steps = 300;
   recipe.architecture.inducing = {10};
+  recipe.stack = fathom::Stacking::kNever;  // C code is for single networks
   const fathom::ModelPredictor model(fathom::Fit(data, recipe));
   std::vector<double> error(2);
   std::vector<std::thread> threads;

@@ -1,0 +1,77 @@
+#include "fathom/ensemble/blend.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+
+namespace fathom {
+
+namespace {
+
+// The minimum of w'Gw over weights of these members that sum to 1, whatever their signs.
+Vector SolveFor(const Matrix& G, const std::vector<Index>& members) {
+  const Matrix part = G(members, members);
+  Vector w = SolvePositiveDefinite(part, Vector::Ones(part.rows()));
+  return w / w.sum();
+}
+
+}  // namespace
+
+// By an active set: members enter where that lowers the error most and leave when their weight
+// would become negative.
+Vector BlendWeights(const Matrix& errors, const Vector& row_weights) {
+  const Index K = errors.cols();
+  FATHOM_CHECK(K > 0 && errors.rows() > 0 && errors.allFinite());
+  const Matrix weighted =
+      row_weights.size() > 0 ? Matrix(row_weights.asDiagonal() * errors) : errors;
+  Matrix G = errors.transpose() * weighted;
+  const double ridge = std::max(G.diagonal().mean() / static_cast<double>(errors.rows()), 1e-300);
+  G.diagonal().array() += ridge;
+  Index best = 0;
+  G.diagonal().minCoeff(&best);
+  Vector w = Vector::Unit(K, best);
+  std::vector<Index> active = {best};
+  const Index most_rounds = 10 * K;
+  for (Index round = 0; round < most_rounds; ++round) {
+    // At the minimum, no member's slope is below that of the ones in use.
+    const Vector slope = G * w;
+    const double level = w.dot(slope);
+    Index entering = 0;
+    if (slope.minCoeff(&entering) >= level * (1 - 1e-9) || w[entering] > 0) break;
+    active.push_back(entering);
+    while (true) {
+      const Vector goal = SolveFor(G, active);
+      double step = 1;
+      std::size_t leaving = active.size();
+      for (std::size_t i = 0; i < active.size(); ++i) {
+        const double from = w[active[i]];
+        const double to = goal[static_cast<Index>(i)];
+        if (to > 0) continue;
+        const double reach = from / std::max(from - to, std::numeric_limits<double>::min());
+        if (reach < step || leaving == active.size()) {
+          step = std::min(step, reach);
+          leaving = i;
+        }
+      }
+      for (std::size_t i = 0; i < active.size(); ++i) {
+        double& weight = w[active[i]];
+        weight += step * (goal[static_cast<Index>(i)] - weight);
+      }
+      if (leaving == active.size()) break;
+      w[active[leaving]] = 0;
+      active.erase(active.begin() + static_cast<std::ptrdiff_t>(leaving));
+      if (active.size() == 1) {
+        w.setZero();
+        w[active[0]] = 1;
+        break;
+      }
+    }
+  }
+  w = w.cwiseMax(0);
+  return w / w.sum();
+}
+
+}  // namespace fathom

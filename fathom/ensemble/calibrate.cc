@@ -1,0 +1,231 @@
+#include "fathom/ensemble/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/data/resolution.h"
+#include "fathom/fitted/neighbour_expert.h"
+#include "fathom/neighbour/fit_neighbour_gp.h"
+
+namespace fathom {
+
+namespace {
+
+// Steps of a factor of the root of ten, over which a mixture of Gaussians is smooth.
+const Vector kScales =
+    (Vector(12) << 0.056, 0.1, 0.18, 0.32, 0.56, 1, 1.8, 3.2, 5.6, 10, 20, 50).finished();
+// The shares of the same scales in a Student t with five degrees of freedom.
+const Vector kPrior =
+    (Vector(12) << 0, 0, 0, 0.01, 0.13, 0.53, 0.28, 0.043, 0.0062, 0.0007, 7e-5, 3e-5).finished();
+constexpr double kPriorRows = 10;
+
+// Logarithms of errors relative to what was expected. An error of 0 says that it was small, not
+// that it was infinitely small.
+Matrix LogErrors(const Matrix& y, const Moments& centre) {
+  constexpr double kSmall = 0.1;
+  return ((y - centre.mean).array().abs() / centre.var.array().sqrt() + kSmall).log();
+}
+
+double MeanOf(const Vector& values, const Vector& weights) {
+  return weights.size() > 0 ? values.dot(weights) / weights.sum() : values.mean();
+}
+
+// [N]: the log density of each row's errors e with these standard deviations, none below the floor.
+Vector LogDensities(const Calibration& calibration, const Matrix& e, const Matrix& sd) {
+  Vector density(e.rows());
+  for (Index n = 0; n < e.rows(); ++n) {
+    double sum = 0;
+    for (Index s = 0; s < calibration.scales.size(); ++s) {
+      double log_density = std::log(calibration.shares[s]);
+      for (Index t = 0; t < e.cols(); ++t) {
+        const double width = std::max(calibration.scales[s] * sd(n, t), calibration.floor[t]);
+        log_density += LogNormalPdf(e(n, t), 0, width * width);
+      }
+      sum += std::exp(log_density);
+    }
+    density[n] = std::log(std::max(sum, 1e-300));
+  }
+  return density;
+}
+
+// Local noise: the logarithms of errors as a neighbour GP in the inputs and the centre.
+struct LocalNoise {
+  std::shared_ptr<const Expert> expert;
+  Matrix g;  // [N, targets], as each row sees it without itself
+};
+
+LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
+                         const ThreadPool& pool) {
+  const Index N = table.rows();
+  const Index T = table.targets();
+  const auto folds = static_cast<std::int32_t>(table.folds.size());
+  Moments x(N, table.x.cols() + T);
+  x.mean << table.x.mean, left_out.centre.mean;
+  x.var << table.x.var, Matrix::Zero(N, T);
+  const Matrix own = LogErrors(table.y, left_out.centre);
+  std::vector<Matrix> views;  // [folds] of [N, T]
+  for (std::int32_t fold = 0; fold < folds; ++fold)
+    views.push_back(LogErrors(table.y, left_out.without_fold(fold)));
+  LocalNoise noise{nullptr, Matrix(N, T)};
+  std::vector<NeighbourGp> gps;
+  NeighbourRows rows{x, Matrix(N, T), Vector(T), table.weights};
+  for (Index t = 0; t < T; ++t) {
+    const double mean = MeanOf(own.col(t), table.weights);
+    Matrix seen(N, folds);
+    for (std::int32_t fold = 0; fold < folds; ++fold)
+      seen.col(fold) = views[static_cast<std::size_t>(fold)].col(t);
+    // What queries see: made in the same way, from predictions without a fold, and so with fewer
+    // neighbours; a row's own errors are smaller.
+    Vector by_all = seen.rowwise().sum();
+    for (Index n = 0; n < N; ++n)
+      by_all[n] = (by_all[n] - seen(n, table.fold_of_row[n])) / static_cast<double>(folds - 1);
+    const double level = MeanOf(by_all, table.weights);
+    seen.array() -= level;
+    const Vector target = own.col(t).array() - mean;
+    const NeighbourData data{.x = x,
+                             .y = seen,
+                             .view_of_row = table.fold_of_row,
+                             .own = {target.data(), static_cast<std::size_t>(N)},
+                             .weights = table.weight_span()};
+    constexpr Index kErrors = 64;  // one error says little
+    const NeighbourFit fit{.neighbours = kErrors / 2, .seed = seed};
+    const NeighbourGp gp = FitNeighbourGp(data, table.fold_of_row, fit, pool);
+    const Neighbours near = FindOthers(gp, data, table.fold_of_row, kErrors, pool);
+    const Moments moments =
+        HonestMoments(gp, data, {table.fold_of_row, table.fold_of_row}, near, pool);
+    noise.g.col(t) = moments.mean.array() + mean;
+    rows.y.col(t) = by_all.array() - level;
+    rows.mean[t] = mean;
+    gps.push_back(gp);
+  }
+  noise.expert = std::make_shared<NeighbourExpert>(std::move(gps), std::move(rows), 64);
+  return noise;
+}
+
+// Errors are not told apart finer than the target is given, unless they are smaller than that.
+Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
+  Vector floor(table.targets());
+  for (Index t = 0; t < floor.size(); ++t) {
+    const double rounding = Resolution(table.y.col(t)) / std::sqrt(12.0);
+    const double rmse = std::sqrt(MeanOf(errors.col(t).cwiseAbs2(), table.weights));
+    floor[t] = rmse > rounding ? rounding : 0;
+  }
+  return floor;
+}
+
+// The shares for these standard deviations, and the mean log density that they reach.
+double FitShares(const ScaledTable& table, const Matrix& errors, const Matrix& sd,
+                 Calibration* calibration) {
+  calibration->scales = kScales;
+  // Nothing may be gained by errors that are smaller than the floor.
+  Matrix z = errors.cwiseQuotient(sd);
+  for (Index t = 0; t < z.cols(); ++t) {
+    for (Index n = 0; n < z.rows(); ++n) {
+      const double least = calibration->floor[t] / sd(n, t);
+      if (std::abs(z(n, t)) < least) z(n, t) = least;
+    }
+  }
+  calibration->shares = ScaleShares(kScales, z, table.weights);
+  return MeanOf(LogDensities(*calibration, errors, sd), table.weights);
+}
+
+// Scales that hardly count would cost time at every prediction.
+void DropRareScales(Calibration* calibration) {
+  constexpr double kRare = 1e-4;
+  std::vector<double> scales, shares;
+  for (Index s = 0; s < calibration->scales.size(); ++s) {
+    // The widest ones stay, however rare: they are for what was never seen.
+    if (calibration->shares[s] < kRare && calibration->scales[s] < 1) continue;
+    scales.push_back(calibration->scales[s]);
+    shares.push_back(std::max(calibration->shares[s], 1e-9));
+  }
+  calibration->scales = Eigen::Map<Vector>(scales.data(), static_cast<Index>(scales.size()));
+  calibration->shares = Eigen::Map<Vector>(shares.data(), static_cast<Index>(shares.size()));
+  calibration->shares /= calibration->shares.sum();
+}
+
+HeldOutCheck CheckOn(const ScaledTable& table, const Calibration& calibration, const Matrix& errors,
+                     const Matrix& sd) {
+  HeldOutCheck check;
+  check.rows = table.rows();
+  const Vector& unit = table.target_scaler.scale;
+  check.log_likelihood =
+      MeanOf(LogDensities(calibration, errors, sd), table.weights) - unit.array().log().sum();
+  check.rmse = unit[0] * std::sqrt(MeanOf(errors.col(0).cwiseAbs2(), table.weights));
+  Vector covered = Vector::Zero(table.rows());
+  for (Index n = 0; n < errors.rows(); ++n) {
+    for (Index t = 0; t < errors.cols(); ++t) {
+      double below = 0;
+      for (Index s = 0; s < calibration.scales.size(); ++s) {
+        const double width = std::max(calibration.scales[s] * sd(n, t), calibration.floor[t]);
+        below += calibration.shares[s] * NormalCdf(errors(n, t) / width);
+      }
+      covered[n] += below > 0.025 && below < 0.975 ? 1 / static_cast<double>(errors.cols()) : 0;
+    }
+  }
+  check.coverage_95 = MeanOf(covered, table.weights);
+  return check;
+}
+
+}  // namespace
+
+Vector ScaleShares(const Vector& scales, const Matrix& z, const Vector& weights) {
+  FATHOM_CHECK(scales.size() == kPrior.size());
+  const Index S = scales.size();
+  Matrix density(z.rows(), S);
+  for (Index n = 0; n < z.rows(); ++n) {
+    for (Index s = 0; s < S; ++s) {
+      density(n, s) = -0.5 * z.row(n).squaredNorm() / (scales[s] * scales[s]) -
+                      static_cast<double>(z.cols()) * std::log(scales[s]);
+    }
+    density.row(n) = (density.row(n).array() - density.row(n).maxCoeff()).exp();
+  }
+  Vector shares = kPrior.array() + 1e-6;
+  shares /= shares.sum();
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    Vector counts = kPriorRows * kPrior;
+    for (Index n = 0; n < z.rows(); ++n) {
+      const double weight = weights.size() > 0 ? weights[n] : 1;
+      const Vector part = density.row(n).transpose().cwiseProduct(shares);
+      counts += weight / part.sum() * part;
+    }
+    shares = counts / counts.sum();
+  }
+  return shares;
+}
+
+Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
+                      const ThreadPool& pool) {
+  const Matrix errors = table.y - left_out.centre.mean;
+  Matrix sd = left_out.centre.var.cwiseSqrt();
+  Calibration calibration;
+  calibration.floor = FloorOf(table, errors);
+  const double plain = FitShares(table, errors, sd, &calibration);
+  // The neighbours of few rows are far away.
+  constexpr Index kEnough = 100;
+  if (table.rows() >= kEnough) {
+    const LocalNoise noise = FitLocalNoise(table, left_out, seed, pool);
+    const Matrix local_sd = sd.cwiseProduct(noise.g.array().exp().matrix());
+    Calibration local;
+    local.floor = calibration.floor;
+    const double gained = FitShares(table, errors, local_sd, &local) - plain;
+    constexpr double kWorthIt = 3;  // nats in all
+    if (gained * static_cast<double>(table.rows()) > kWorthIt) {
+      calibration = std::move(local);
+      calibration.local_noise = noise.expert;
+      calibration.input_scaler = table.input_scaler;
+      calibration.target_scaler = table.target_scaler;
+      sd = local_sd;
+    }
+  }
+  DropRareScales(&calibration);
+  calibration.check = CheckOn(table, calibration, errors, sd);
+  calibration.floor = calibration.floor.cwiseProduct(table.target_scaler.scale);
+  return calibration;
+}
+
+}  // namespace fathom

@@ -1,0 +1,103 @@
+#include "fathom/ensemble/neighbour_candidate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/neighbour/fit_neighbour_gp.h"
+#include "fathom/neighbour/search.h"
+
+namespace fathom {
+
+namespace {
+
+// Enough that as many as are wanted are left without those of one fold of five.
+constexpr Index kSpare = 24;
+
+// With few rows they are as good as all neighbours; with many, half of them teach the same.
+Index NeighboursInTraining(Index rows) { return rows < 2000 ? kNeighbours : kNeighbours / 2; }
+
+Neighbours Nearest(const Neighbours& near) {
+  return near.leftCols(std::min(near.cols(), kNeighbours));
+}
+
+double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
+  double sum = 0;
+  for (Index n = 0; n < moments.rows(); ++n) {
+    const double error = data.Own(n) - moments.mean(n, 0);
+    sum -= 0.5 * (std::log(moments.var(n, 0)) + error * error / moments.var(n, 0));
+  }
+  return sum / static_cast<double>(moments.rows());
+}
+
+}  // namespace
+
+NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Matrix trend,
+                                       const Options& options, const ThreadPool& pool)
+    : table_(table), pool_(pool), trend_(std::move(trend)) {
+  const Index N = table.rows();
+  const Index T = table.targets();
+  const Index D = table.x.cols();
+  x_ = Moments(N, D + T);
+  x_.mean << table.x.mean, trend_;
+  x_.var << table.x.var, Matrix::Zero(N, T);
+  left_out_ = Moments(N, T);
+  gps_.resize(static_cast<std::size_t>(T));
+  near_.resize(static_cast<std::size_t>(T));
+  for (Index t = 0; t < T; ++t) residual_.emplace_back(table.y.col(t) - trend_.col(t));
+  for (Index t = 0; t < T; ++t) {
+    const NeighbourData data = DataOf(t);
+    std::vector<Correlation> tried = {Correlation::kMatern12, Correlation::kMatern32};
+    if (!options.correlations.empty()) tried = {options.correlations[static_cast<std::size_t>(t)]};
+    double best = -std::numeric_limits<double>::infinity();
+    for (const Correlation correlation : tried) {
+      const NeighbourFit fit{
+          .correlation = correlation, .neighbours = NeighboursInTraining(N), .seed = options.seed};
+      const NeighbourGp gp = FitNeighbourGp(data, table.copies, fit, pool, options.callback);
+      Neighbours near = FindOthers(gp, data, table.copies, kNeighbours + kSpare, pool);
+      const double score = MeanLogDensity(data, MomentsFrom(gp, data, Nearest(near), pool));
+      if (!(score > best)) continue;
+      best = score;
+      gps_[t] = gp;
+      near_[t] = std::move(near);
+    }
+    if (!std::isfinite(best)) throw NumericalError("no neighbour GP could be fitted");
+    const Moments moments =
+        HonestMoments(gps_[t], data, {table.copies, table.fold_of_row}, Nearest(near_[t]), pool);
+    left_out_.mean.col(t) = moments.mean.col(0) + trend_.col(t);
+    left_out_.var.col(t) = moments.var.col(0);
+  }
+}
+
+NeighbourData NeighbourCandidate::DataOf(Index target) const {
+  return {.x = x_, .y = residual_[target], .weights = table_.weight_span()};
+}
+
+Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
+  const Index N = table_.rows();
+  Moments all(N, table_.targets());
+  for (Index t = 0; t < table_.targets(); ++t) {
+    Neighbours kept = Neighbours::Constant(N, std::min(near_[t].cols(), kNeighbours), -1);
+    for (Index n = 0; n < N; ++n) {
+      Index count = 0;
+      for (Index i = 0; i < near_[t].cols() && count < kept.cols(); ++i) {
+        const std::int32_t other = near_[t](n, i);
+        if (other >= 0 && table_.fold_of_row[other] != fold) kept(n, count++) = other;
+      }
+    }
+    const Moments moments = MomentsFrom(gps_[t], DataOf(t), kept, pool_);
+    all.mean.col(t) = moments.mean.col(0) + trend_.col(t);
+    all.var.col(t) = moments.var.col(0);
+  }
+  return all;
+}
+
+std::shared_ptr<const Expert> NeighbourCandidate::MakeExpert() const {
+  NeighbourRows rows{x_, table_.y - trend_, Vector::Zero(table_.targets()), table_.weights};
+  return std::make_shared<NeighbourExpert>(gps_, std::move(rows), kNeighbours);
+}
+
+}  // namespace fathom

@@ -1,0 +1,58 @@
+// A neighbour GP that may join an ensemble, and what it says of rows without themselves.
+#ifndef FATHOM_ENSEMBLE_NEIGHBOUR_CANDIDATE_H_
+#define FATHOM_ENSEMBLE_NEIGHBOUR_CANDIDATE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/ensemble/scaled_table.h"
+#include "fathom/fitted/neighbour_expert.h"
+#include "fathom/optimize/progress.h"
+
+namespace fathom {
+
+class NeighbourCandidate {
+ public:
+  struct Options {
+    // Empty: the correlation that predicts best is found, target by target.
+    std::vector<Correlation> correlations = {};
+    std::uint64_t seed = 1;
+    // May be null; returning false ends the fit with what has been reached.
+    std::function<bool(const Progress&)> callback = nullptr;
+  };
+
+  // Learns what `trend` [N, targets] leaves over of table.y. The trend of a row must come from a
+  // model that has not seen the row, or that can hardly bend to a single row. Keeps references to
+  // the table and the pool. Throws NumericalError if it cannot be fitted.
+  NeighbourCandidate(const ScaledTable& table, Matrix trend, const Options& options,
+                     const ThreadPool& pool);
+
+  // Mean and variance of y [N, targets], each row without itself and its copies.
+  const Moments& left_out() const { return left_out_; }
+  // The same of all rows outside the fold, without the rows of the fold too; the others hold NaN.
+  Moments LeftOutWithFold(std::int32_t fold) const;
+
+  const std::vector<NeighbourGp>& gps() const { return gps_; }
+  std::shared_ptr<const Expert> MakeExpert() const;
+
+ private:
+  NeighbourData DataOf(Index target) const;
+
+  const ScaledTable& table_;
+  const ThreadPool& pool_;
+  Matrix trend_;
+  Moments x_;                     // with the trend as further columns
+  std::vector<Matrix> residual_;  // [targets] of [N, 1]
+  std::vector<NeighbourGp> gps_;  // [targets]
+  std::vector<Neighbours> near_;  // [targets] of [N, m and some], without copies
+  Moments left_out_;
+};
+
+// Neighbours that a row is predicted from.
+inline constexpr Index kNeighbours = 64;
+
+}  // namespace fathom
+
+#endif  // FATHOM_ENSEMBLE_NEIGHBOUR_CANDIDATE_H_

@@ -1,0 +1,157 @@
+#include "fathom/ensemble/number_ensemble.h"
+
+#include <cmath>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/ensemble/blend.h"
+#include "fathom/ensemble/calibrate.h"
+#include "fathom/fitted/linear_expert.h"
+
+namespace fathom {
+
+namespace {
+
+// Members of a smaller weight would cost time at every prediction and change little.
+constexpr double kLeastWeight = 0.02;
+
+// What may have a weight of its own: how it predicts rows that it has not seen, and, for a
+// neighbour GP, how it does without a fold.
+struct Candidate {
+  const Moments* left_out;
+  const NeighbourCandidate* neighbours;  // or null
+};
+
+Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates) {
+  const Index N = table.rows();
+  const Index T = table.targets();
+  Matrix errors(N * T, static_cast<Index>(candidates.size()));
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    for (Index t = 0; t < T; ++t) {
+      errors.col(static_cast<Index>(k)).segment(t * N, N) =
+          table.y.col(t) - candidates[k].left_out->mean.col(t);
+    }
+  }
+  Vector weights =
+      BlendWeights(errors, table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector());
+  weights = (weights.array() < kLeastWeight).select(0, weights);
+  return weights / weights.sum();
+}
+
+LeftOut Together(const std::vector<Candidate>& candidates, const Vector& weights) {
+  std::vector<Candidate> used;
+  std::vector<double> shares;
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    if (weights[static_cast<Index>(k)] == 0) continue;
+    used.push_back(candidates[k]);
+    shares.push_back(weights[static_cast<Index>(k)]);
+  }
+  std::vector<Moments> moments;
+  for (const Candidate& candidate : used) moments.push_back(*candidate.left_out);
+  return {.centre = Centre(moments, shares), .without_fold = [used, shares](std::int32_t fold) {
+            std::vector<Moments> without;
+            for (const Candidate& candidate : used) {
+              without.push_back(candidate.neighbours != nullptr
+                                    ? candidate.neighbours->LeftOutWithFold(fold)
+                                    : *candidate.left_out);
+            }
+            return Centre(without, shares);
+          }};
+}
+
+}  // namespace
+
+NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
+                               const ThreadPool& pool, Callback callback)
+    : table_(table), recipe_(recipe), pool_(pool), callback_(std::move(callback)) {
+  if (recipe.local == Local::kNever) return;
+  line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
+  // The line as it will be, not without each row: it hardly knows a single row, and what it leaves
+  // over must be one function.
+  on_line_ = FitNeighbours(PredictRidge(line_->ridge, table.x).mean);
+}
+
+std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Matrix& trend) const {
+  NeighbourCandidate::Options options{.seed = recipe_.seed, .callback = callback_};
+  // What is rough above a straight line is rough above a network.
+  if (on_line_ != nullptr) {
+    for (const NeighbourGp& gp : on_line_->gps()) options.correlations.push_back(gp.correlation);
+  }
+  try {
+    return std::make_unique<NeighbourCandidate>(table_, trend, options, pool_);
+  } catch (const NumericalError&) {
+    return nullptr;  // the others are as good as before
+  }
+}
+
+bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
+  // A kind without hidden layers costs next to nothing.
+  const bool cheap = kind.recipe().architecture.hidden.empty();
+  if (on_line_ == nullptr || kind.next_fold() == 0 || cheap || recipe_.stack == Stacking::kAlways)
+    return true;
+  constexpr double kTooFar = 1.4;  // times the error of neighbours
+  double own = 0;
+  double neighbours = 0;
+  for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
+    for (const Index n : table_.folds[fold].held_out) {
+      own += (table_.y.row(n) - kind.left_out().mean.row(n)).squaredNorm();
+      neighbours += (table_.y.row(n) - on_line_->left_out().mean.row(n)).squaredNorm();
+    }
+  }
+  return own <= kTooFar * kTooFar * neighbours;
+}
+
+void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
+  std::vector<Candidate> candidates;
+  if (line_ != nullptr) candidates.push_back({&line_->left_out, nullptr});
+  if (on_line_ != nullptr) candidates.push_back({&on_line_->left_out(), on_line_.get()});
+  for (const CrossFit* kind : kinds) {
+    candidates.push_back({&kind->left_out(), nullptr});
+    on_kinds_.push_back(line_ != nullptr ? FitNeighbours(kind->left_out().mean) : nullptr);
+    if (on_kinds_.back() != nullptr)
+      candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
+  }
+  if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
+  const Vector weights = WeightsOf(table_, candidates);
+  calibration_ = std::make_shared<const Calibration>(
+      Calibrate(table_, Together(candidates, weights), recipe_.seed, pool_));
+  Assemble(kinds, weights);
+}
+
+// Follows the order of the candidates in Finish.
+void NumberEnsemble::Assemble(const std::vector<const CrossFit*>& kinds, const Vector& weights) {
+  Index next = 0;
+  const auto take = [&] { return weights[next++]; };
+  TrainingSummary summary;
+  summary.rows = table_.rows();
+  const auto add = [&](std::shared_ptr<const Expert> expert, double weight,
+                       std::vector<std::size_t> trend) {
+    members_.push_back({.expert = std::move(expert),
+                        .input_scaler = table_.input_scaler,
+                        .target_scaler = table_.target_scaler,
+                        .weight = weight,
+                        .recipe = recipe_,
+                        .summary = summary,
+                        .trend = std::move(trend)});
+  };
+  const double line = line_ != nullptr ? take() : 0;
+  const double on_line = on_line_ != nullptr ? take() : 0;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const double own = take();
+    const double above = on_kinds_[k] != nullptr ? take() : 0;
+    if (own + above == 0) continue;
+    std::vector<std::size_t> trend;
+    for (Member network : kinds[k]->networks()) {
+      network.weight = own / static_cast<double>(kinds[k]->networks().size());
+      trend.push_back(members_.size());
+      members_.push_back(std::move(network));
+    }
+    if (above > 0) add(on_kinds_[k]->MakeExpert(), above, trend);
+  }
+  if (line + on_line > 0) {
+    add(std::make_shared<LinearExpert>(line_->ridge), line, {});
+    if (on_line > 0) add(on_line_->MakeExpert(), on_line, {members_.size() - 1});
+  }
+}
+
+}  // namespace fathom

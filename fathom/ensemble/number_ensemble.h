@@ -1,0 +1,56 @@
+// The members of an ensemble for numbers, once its networks are trained.
+#ifndef FATHOM_ENSEMBLE_NUMBER_ENSEMBLE_H_
+#define FATHOM_ENSEMBLE_NUMBER_ENSEMBLE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/ensemble/cross_fit.h"
+#include "fathom/ensemble/neighbour_candidate.h"
+#include "fathom/ensemble/scaled_table.h"
+#include "fathom/fitted/calibration.h"
+#include "fathom/linear/ridge.h"
+#include "fathom/optimize/progress.h"
+
+namespace fathom {
+
+class NumberEnsemble {
+ public:
+  using Callback = std::function<bool(const Progress&)>;
+
+  // Fits the straight line and the neighbour GP on it, unless the recipe wants networks alone.
+  // Keeps references to the table, the pool and the recipe.
+  NumberEnsemble(const ScaledTable& table, const Recipe& recipe, const ThreadPool& pool,
+                 Callback callback);
+
+  // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
+  bool IsPromising(const CrossFit& kind) const;
+
+  // Adds the neighbour GPs on the kinds, all of which are complete, weighs and calibrates.
+  void Finish(const std::vector<const CrossFit*>& kinds);
+
+  // The members in the order in which they build on each other, and their calibration.
+  const std::vector<Member>& members() const { return members_; }
+  const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
+
+ private:
+  // A neighbour GP, or null where none could be fitted.
+  std::unique_ptr<NeighbourCandidate> FitNeighbours(const Matrix& trend) const;
+  void Assemble(const std::vector<const CrossFit*>& kinds, const Vector& weights);
+
+  const ScaledTable& table_;
+  const Recipe& recipe_;
+  const ThreadPool& pool_;
+  Callback callback_;
+  std::unique_ptr<RidgeFit> line_;
+  std::unique_ptr<NeighbourCandidate> on_line_;
+  std::vector<std::unique_ptr<NeighbourCandidate>> on_kinds_;
+  std::vector<Member> members_;
+  std::shared_ptr<const Calibration> calibration_;
+};
+
+}  // namespace fathom
+
+#endif  // FATHOM_ENSEMBLE_NUMBER_ENSEMBLE_H_

@@ -1,0 +1,43 @@
+#include "fathom/ensemble/scaled_table.h"
+
+#include <algorithm>
+
+#include "fathom/base/random.h"
+#include "fathom/neighbour/search.h"
+#include "fathom/train/start.h"
+
+namespace fathom {
+
+ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
+  constexpr Index kFolds = 5;
+  ScaledTable table;
+  const Index N = dataset.rows();
+  const bool classes = !dataset.schema().classes.empty();
+  if (classes) {
+    const Index T = dataset.targets().cols();
+    table.target_scaler = {Vector::Zero(T), Vector::Ones(T), Vector::Ones(T)};
+  } else {
+    table.target_scaler = FitScaler(dataset.targets(), dataset.weights());
+  }
+  table.y = StandardizeTargets(table.target_scaler, dataset.targets());
+  table.x =
+      FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe.whitening, &table.input_scaler);
+  table.weights = dataset.weights();
+  table.copies = FindCopies(table.x, table.y);
+  Vector groups(N);
+  for (Index n = 0; n < N; ++n)
+    groups[n] = static_cast<double>(table.copies[n] >= 0 ? table.copies[n] : n);
+  std::vector<double> distinct(groups.begin(), groups.end());
+  std::sort(distinct.begin(), distinct.end());
+  const Index different = std::unique(distinct.begin(), distinct.end()) - distinct.begin();
+  RandomStream stream(recipe.seed, 5);
+  table.folds = GroupedFolds(groups, std::min(kFolds, different), &stream);
+  table.fold_of_row.resize(static_cast<std::size_t>(N));
+  for (std::size_t f = 0; f < table.folds.size(); ++f) {
+    for (const Index n : table.folds[f].held_out)
+      table.fold_of_row[n] = static_cast<std::int32_t>(f);
+  }
+  return table;
+}
+
+}  // namespace fathom

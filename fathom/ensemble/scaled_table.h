@@ -1,0 +1,36 @@
+// A table as the members of an ensemble see it: scaled once for all, and divided into folds.
+#ifndef FATHOM_ENSEMBLE_SCALED_TABLE_H_
+#define FATHOM_ENSEMBLE_SCALED_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fathom/data/dataset.h"
+#include "fathom/data/split.h"
+#include "fathom/data/standardize.h"
+#include "fathom/recipe/recipe.h"
+
+namespace fathom {
+
+struct ScaledTable {
+  Scaler input_scaler, target_scaler;
+  Moments x;                              // [N, D]
+  Matrix y;                               // [N, targets]; classes as they are
+  Vector weights;                         // [N] or empty
+  std::vector<std::int32_t> copies;       // [N], see FindCopies
+  std::vector<Split> folds;               // copies of a row are held out together
+  std::vector<std::int32_t> fold_of_row;  // [N]
+
+  Index rows() const { return x.rows(); }
+  Index targets() const { return y.cols(); }
+  std::span<const double> weight_span() const {
+    return {weights.data(), static_cast<std::size_t>(weights.size())};
+  }
+};
+
+ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe);
+
+}  // namespace fathom
+
+#endif  // FATHOM_ENSEMBLE_SCALED_TABLE_H_

@@ -1,0 +1,57 @@
+#include "fathom/fitted/calibration.h"
+
+#include <cmath>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/fitted/expert.h"
+
+namespace fathom {
+
+Moments Centre(const std::vector<Moments>& members, const std::vector<double>& weights) {
+  FATHOM_CHECK(!members.empty() && members.size() == weights.size());
+  Moments centre;
+  centre.SetZero(members[0].rows(), members[0].cols());
+  for (std::size_t k = 0; k < members.size(); ++k) centre.mean += weights[k] * members[k].mean;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    centre.var.array() +=
+        weights[k] * (members[k].var.array() + (members[k].mean - centre.mean).array().square());
+  }
+  return centre;
+}
+
+Prediction Spread(const Calibration& calibration, Moments centre) {
+  Prediction prediction;
+  prediction.weights = calibration.shares;
+  const Eigen::RowVectorXd least = calibration.floor.cwiseAbs2().transpose();
+  for (Index s = 0; s < calibration.scales.size(); ++s) {
+    const double scale = calibration.scales[s];
+    Matrix var = scale * scale * centre.var;
+    for (Index n = 0; n < var.rows(); ++n) var.row(n) = var.row(n).cwiseMax(least);
+    prediction.components.emplace_back(centre.mean, std::move(var));
+  }
+  return prediction;
+}
+
+void CheckCalibration(const Calibration& calibration, Index inputs, Index targets) {
+  const Index S = calibration.scales.size();
+  constexpr double kRounding = 1e-6;
+  const bool positive = S > 0 && calibration.scales.allFinite() && calibration.shares.allFinite() &&
+                        (calibration.scales.array() > 0).all() &&
+                        (calibration.shares.array() > 0).all();
+  if (!positive || calibration.shares.size() != S ||
+      std::abs(calibration.shares.sum() - 1) > kRounding)
+    ThrowError("the scales of its calibration, or their shares, are out of range");
+  if (calibration.floor.size() != targets || !calibration.floor.allFinite() ||
+      (calibration.floor.array() < 0).any())
+    ThrowError("the floor of its calibration is out of range");
+  if (calibration.local_noise == nullptr) return;
+  calibration.local_noise->Check();
+  if (calibration.local_noise->num_outputs() != targets ||
+      calibration.local_noise->num_inputs() != calibration.input_scaler.outputs() + targets ||
+      calibration.input_scaler.mean.size() != inputs ||
+      calibration.target_scaler.mean.size() != targets)
+    ThrowError("the local noise of its calibration does not fit the model");
+}
+
+}  // namespace fathom

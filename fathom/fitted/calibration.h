@@ -1,0 +1,54 @@
+// How the members of an ensemble make one density. Their means are averaged; how far off that is,
+// rows that were left out have told:
+//   centre    = sum_k w_k m_k
+//   spread^2  = exp(2 g) sum_k w_k (v_k + (m_k - centre)^2)
+//   p(y)      = sum_s p_s N(y; centre, max(c_s spread, floor)^2)                      [calibration]
+// The members' own variances say where they know little; g, a neighbour GP of the logarithms of the
+// errors, where the table is noisier than they think; the scales c with their shares p, how heavy
+// the tails are. The floor keeps a density from sitting on single values of a target that is given
+// in steps.
+#ifndef FATHOM_FITTED_CALIBRATION_H_
+#define FATHOM_FITTED_CALIBRATION_H_
+
+#include <memory>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/data/standardize.h"
+#include "fathom/distribution/prediction.h"
+
+namespace fathom {
+
+class Expert;
+
+// What was seen of the whole model on rows that were left out in turn.
+struct HeldOutCheck {
+  Index rows = 0;
+  double coverage_95 = 0;     // of the central interval of 95 %, as a share of the rows
+  double log_likelihood = 0;  // mean, in the units of the file
+  double rmse = 0;            // of the first target
+};
+
+struct Calibration {
+  Vector scales;  // [S] c
+  Vector shares;  // [S] p, summing to 1
+  Vector floor;   // [targets], standard deviations in the units of the file
+  // g; null: 0. Its inputs are those of the scaler and behind them the centre, scaled.
+  std::shared_ptr<const Expert> local_noise = nullptr;
+  Scaler input_scaler = {}, target_scaler = {};
+  HeldOutCheck check = {};
+};
+
+// The centre and the members' own variance around it. `means` are the members' predictions and
+// `weights` their shares.
+Moments Centre(const std::vector<Moments>& members, const std::vector<double>& weights);
+
+// The density around a centre whose standard deviation is already multiplied by exp(g).
+Prediction Spread(const Calibration& calibration, Moments centre);
+
+// Throws Error with the reason unless it fits a model of so many targets.
+void CheckCalibration(const Calibration& calibration, Index inputs, Index targets);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FITTED_CALIBRATION_H_

@@ -1,0 +1,170 @@
+#include "fathom/fitted/neighbour_expert.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/fitted/description.h"
+#include "fathom/neighbour/search.h"
+
+namespace fathom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+class NeighbourPredictor : public ExpertPredictor {
+ public:
+  NeighbourPredictor(const NeighbourExpert& expert, const ThreadPool& pool)
+      : expert_(expert), pool_(pool) {
+    for (Index t = 0; t < expert.num_outputs(); ++t) {
+      const NeighbourGp& gp = expert.gps()[t];
+      searches_.push_back(std::make_unique<NeighbourSearch>(expert.rows().x, gp.lengthscales,
+                                                            std::vector<std::int32_t>()));
+      targets_.emplace_back(expert.rows().y.col(t));
+    }
+  }
+
+  Prediction Predict(const Moments& x, const PredictOptions& options) const override {
+    const NeighbourRows& rows = expert_.rows();
+    Moments moments(x.rows(), expert_.num_outputs());
+    for (Index t = 0; t < expert_.num_outputs(); ++t) {
+      const NeighbourGp& gp = expert_.gps()[t];
+      const Moments own = PredictOne(gp, *searches_[t], targets_[t], x);
+      moments.mean.col(t) = own.mean.array() + rows.mean[t];
+      moments.var.col(t) = own.var.array() - (options.latent ? gp.noise : 0.0);
+    }
+    return Prediction::Gaussian(std::move(moments));
+  }
+
+ private:
+  Moments PredictOne(const NeighbourGp& gp, const NeighbourSearch& search, const Matrix& y,
+                     const Moments& x) const {
+    const NeighbourRows& rows = expert_.rows();
+    const Index m = std::min(expert_.neighbours(), rows.x.rows());
+    const NeighbourData data{
+        .x = rows.x,
+        .y = y,
+        .weights = {rows.weights.data(), static_cast<std::size_t>(rows.weights.size())}};
+    const Neighbours neighbours = search.Find(x, m, pool_);
+    Moments moments(x.rows(), 1);
+    std::vector<Index> all(static_cast<std::size_t>(x.rows()));
+    std::iota(all.begin(), all.end(), Index{0});
+    constexpr Index kChunk = 64;
+    pool_.Run((x.rows() + kChunk - 1) / kChunk, [&](Index chunk) {
+      const Index first = chunk * kChunk;
+      const Index size = std::min(kChunk, x.rows() - first);
+      const Neighbours own = neighbours.middleRows(first, size);
+      NeighbourMoments(gp, data, {x, std::span(all).subspan(first, size), own},
+                       moments.mean.data() + first, moments.var.data() + first);
+    });
+    return moments;
+  }
+
+  const NeighbourExpert& expert_;
+  const ThreadPool& pool_;
+  std::vector<std::unique_ptr<NeighbourSearch>> searches_;  // [targets]
+  std::vector<Matrix> targets_;                             // of [N, 1] each
+};
+
+std::string GpPrefix(Index target) { return "gps." + std::to_string(target) + "."; }
+
+}  // namespace
+
+NeighbourExpert::NeighbourExpert(std::vector<NeighbourGp> gps, NeighbourRows rows, Index m)
+    : gps_(std::move(gps)),
+      rows_(std::make_shared<const NeighbourRows>(std::move(rows))),
+      m_(m),
+      likelihood_(MakeLikelihood("gaussian")) {}
+
+Vector NeighbourExpert::NoiseVariance() const {
+  Vector noise(num_outputs());
+  for (Index t = 0; t < noise.size(); ++t) noise[t] = gps_[t].noise;
+  return noise;
+}
+
+std::unique_ptr<ExpertPredictor> NeighbourExpert::Prepare(const ThreadPool& pool,
+                                                          Precision /*precision*/) const {
+  return std::make_unique<NeighbourPredictor>(*this, pool);
+}
+
+void NeighbourExpert::Check() const {
+  const NeighbourRows& rows = *rows_;
+  const Index N = rows.x.rows();
+  if (N < 1 || rows.x.cols() < 1 || rows.y.rows() != N || rows.y.cols() < 1 || m_ < 1 ||
+      rows.mean.size() != rows.y.cols() || static_cast<Index>(gps_.size()) != rows.y.cols())
+    ThrowError("the rows of a neighbour GP do not fit together");
+  const bool finite = rows.x.mean.allFinite() && rows.x.var.allFinite() && rows.y.allFinite() &&
+                      rows.mean.allFinite() && (rows.x.var.array() >= 0).all();
+  const bool counted =
+      rows.weights.size() == 0 ||
+      (rows.weights.size() == N && rows.weights.allFinite() && (rows.weights.array() > 0).all());
+  if (!finite || !counted) ThrowError("a row of a neighbour GP is out of range");
+  for (const NeighbourGp& gp : gps_) {
+    if (gp.lengthscales.size() != rows.x.cols() || !gp.lengthscales.allFinite() ||
+        !(gp.lengthscales.array() > 0).all() || !(gp.variance > 0 && std::isfinite(gp.variance)) ||
+        !(gp.noise > 0 && std::isfinite(gp.noise)))
+      ThrowError("a hyperparameter of a neighbour GP is out of range");
+  }
+}
+
+void NeighbourExpert::Write(Json* description, const ArrayWriter& arrays) const {
+  const NeighbourRows& rows = *rows_;
+  const bool uncertain = (rows.x.var.array() > 0).any();
+  Json gps = Json::array();
+  for (Index t = 0; t < num_outputs(); ++t) {
+    const NeighbourGp& gp = gps_[t];
+    gps.push_back({{"correlation", NameOf(gp.correlation)},
+                   {"variance", ToJson(gp.variance)},
+                   {"noise", ToJson(gp.noise)}});
+    arrays.Write(GpPrefix(t) + "lengthscales", gp.lengthscales);
+  }
+  description->update({{"rows", rows.x.rows()},
+                       {"inputs", rows.x.cols()},
+                       {"outputs", rows.y.cols()},
+                       {"neighbours", m_},
+                       {"uncertain", uncertain},
+                       {"weighted", rows.weights.size() > 0},
+                       {"gps", std::move(gps)}});
+  arrays.Write("rows.x", rows.x.mean);
+  if (uncertain) arrays.Write("rows.x_var", rows.x.var);
+  arrays.Write("rows.y", rows.y);
+  arrays.Write("rows.mean", rows.mean);
+  if (rows.weights.size() > 0) arrays.Write("rows.weights", rows.weights);
+}
+
+std::shared_ptr<const Expert> ReadNeighbourExpert(const Json& description,
+                                                  const ArrayReader& arrays) {
+  Index N = 0, D = 0, T = 0, m = 0;
+  bool uncertain = false, weighted = false;
+  ReadField(description, "rows", &N);
+  ReadField(description, "inputs", &D);
+  ReadField(description, "outputs", &T);
+  ReadField(description, "neighbours", &m);
+  ReadField(description, "uncertain", &uncertain);
+  ReadField(description, "weighted", &weighted);
+  if (N < 1 || D < 1 || T < 1) ThrowError("a neighbour GP has no rows");
+  NeighbourRows rows;
+  rows.x.mean = arrays.TakeMatrix("rows.x", N, D);
+  rows.x.var = uncertain ? arrays.TakeMatrix("rows.x_var", N, D) : Matrix(Matrix::Zero(N, D));
+  rows.y = arrays.TakeMatrix("rows.y", N, T);
+  rows.mean = arrays.TakeVector("rows.mean", T);
+  if (weighted) rows.weights = arrays.TakeVector("rows.weights", N);
+  std::vector<NeighbourGp> gps;
+  for (const Json& json : Field(description, "gps", Json::value_t::array)) {
+    if (static_cast<Index>(gps.size()) == T) ThrowError("a neighbour GP has too many functions");
+    NeighbourGp gp;
+    ReadField(json, "correlation", &gp.correlation);
+    ReadField(json, "variance", &gp.variance);
+    ReadField(json, "noise", &gp.noise);
+    gp.lengthscales =
+        arrays.TakeVector(GpPrefix(static_cast<Index>(gps.size())) + "lengthscales", D);
+    gps.push_back(std::move(gp));
+  }
+  return std::make_shared<NeighbourExpert>(std::move(gps), std::move(rows), m);
+}
+
+}  // namespace fathom

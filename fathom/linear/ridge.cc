@@ -1,0 +1,101 @@
+#include "fathom/linear/ridge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+
+namespace fathom {
+
+namespace {
+
+constexpr Index kMostColumns = 1000;
+
+// Eigenvectors of X'X with eigenvalues above rounding, from whichever of X'X and XX' is smaller.
+void FindDirections(const Matrix& X, Ridge* ridge) {
+  const bool tall = X.rows() >= X.cols();
+  const Eigensystem system =
+      SymmetricEigensystem(tall ? Matrix(X.transpose() * X) : Matrix(X * X.transpose()));
+  const double least = 1e-10 * std::max(system.values.maxCoeff(), 1e-300);
+  const Index size = system.values.size();
+  Index first = 0;  // they ascend
+  while (first < size && system.values[first] <= least) ++first;
+  const Index R = size - first;
+  ridge->eigenvalues = system.values.tail(R);
+  ridge->directions = system.vectors.rightCols(R);
+  if (!tall) {
+    ridge->directions = X.transpose() * ridge->directions;
+    ridge->directions *= ridge->eigenvalues.cwiseSqrt().cwiseInverse().asDiagonal();
+  }
+}
+
+}  // namespace
+
+RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
+  const Index N = x.rows();
+  const Index T = y.cols();
+  FATHOM_CHECK(N > 1 && y.rows() == N);
+  const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(N));
+  const Vector roots = counts.cwiseSqrt();
+  RidgeFit fit;
+  Ridge& ridge = fit.ridge;
+  ridge.rows = counts.sum();
+  ridge.centre = x.mean.transpose() * counts / ridge.rows;
+  ridge.intercept = y.transpose() * counts / ridge.rows;
+  const Matrix X = roots.asDiagonal() * (x.mean.rowwise() - ridge.centre.transpose());
+  const Matrix Y = roots.asDiagonal() * (y.rowwise() - ridge.intercept.transpose());
+  if (std::min(N, x.cols()) <= kMostColumns) {
+    FindDirections(X, &ridge);
+  } else {
+    ridge.directions = Matrix(x.cols(), 0);
+    ridge.eigenvalues = Vector(0);
+  }
+  const Matrix Z = X * ridge.directions;
+  const Matrix projected = Z.transpose() * Y;  // [R, T]
+  const Matrix squares = Z.cwiseAbs2();
+  ridge.weights = Matrix::Zero(x.cols(), T);
+  ridge.penalty = Vector::Zero(T);
+  ridge.noise = Vector::Zero(T);
+  fit.left_out = Moments(N, T);
+  for (Index t = 0; t < T; ++t) {
+    double best = std::numeric_limits<double>::infinity();
+    // From hardly any penalty to one that leaves the mean alone; in units of a row's own weight.
+    constexpr double kLeast = -4, kMost = 8, kStep = 0.5;
+    for (double power = kMost; power >= kLeast; power -= kStep) {
+      const double penalty = std::pow(10, power);
+      const Vector shrunk = (ridge.eigenvalues.array() + penalty).inverse();
+      const Vector h = ((squares * shrunk).array() + counts.array() / ridge.rows).min(1 - 1e-9);
+      const Vector coefficients = shrunk.cwiseProduct(projected.col(t));
+      const Vector error = ((Y.col(t) - Z * coefficients).array() / (1 - h.array())).matrix();
+      const double mean_square = error.squaredNorm() / ridge.rows;
+      // A stronger penalty is kept unless a weaker one is better by more than rounding.
+      if (!(mean_square < best * (1 - 1e-6))) continue;
+      best = mean_square;
+      ridge.penalty[t] = penalty;
+      ridge.noise[t] = std::max(mean_square, 1e-12);
+      ridge.weights.col(t) = ridge.directions * coefficients;
+      fit.left_out.mean.col(t) = y.col(t) - error.cwiseQuotient(roots);
+      fit.left_out.var.col(t) = (1 - h.array()).inverse().matrix();
+    }
+    fit.left_out.var.col(t) *= ridge.noise[t];
+  }
+  return fit;
+}
+
+Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {
+  const Matrix X = x.mean.rowwise() - ridge.centre.transpose();
+  Moments y;
+  y.mean = (X * ridge.weights).rowwise() + ridge.intercept.transpose();
+  y.var = x.var * ridge.weights.cwiseAbs2();
+  const Matrix squares = (X * ridge.directions).cwiseAbs2();
+  for (Index t = 0; t < ridge.targets(); ++t) {
+    const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[t]).inverse();
+    const Eigen::ArrayXd leverage = (squares * shrunk).array() + 1 / ridge.rows;
+    y.var.col(t).array() += ridge.noise[t] * (leverage + (latent ? 0.0 : 1.0));
+  }
+  return y;
+}
+
+}  // namespace fathom

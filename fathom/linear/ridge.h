@@ -1,0 +1,40 @@
+// A straight line with an honest error bar: ridge regression whose penalty is chosen by leaving out
+// each row in turn, which costs nothing extra. With the centred rows X and X'X = Q diag(e) Q':
+//   w = Q diag(1 / (e + penalty)) Q'X'y,   h_n = 1/N + sum_r (X Q)_nr^2 / (e_r + penalty),
+//   left-out error_n = (y_n - fit_n) / (1 - h_n)                                            [ridge]
+#ifndef FATHOM_LINEAR_RIDGE_H_
+#define FATHOM_LINEAR_RIDGE_H_
+
+#include "fathom/base/types.h"
+
+namespace fathom {
+
+struct Ridge {
+  Matrix weights;      // [D, targets]
+  Vector intercept;    // [targets], at the centre
+  Vector centre;       // [D]
+  Matrix directions;   // [D, R] Q
+  Vector eigenvalues;  // [R] e
+  Vector penalty;      // [targets]
+  Vector noise;        // [targets], variance of left-out errors
+  double rows = 0;     // N
+
+  Index inputs() const { return weights.rows(); }
+  Index targets() const { return weights.cols(); }
+};
+
+struct RidgeFit {
+  Ridge ridge;
+  Moments left_out;  // [N, targets]: every row as predicted without itself
+};
+
+// `weights` [N], or empty: a row counts as so many. Uncertain cells count with their means. With
+// more than 1000 columns and rows nothing but the mean of y is learnt: it would take too long.
+RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights = {});
+
+// Mean and variance of y [N, targets]; of the line alone without the noise if `latent`.
+Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent = false);
+
+}  // namespace fathom
+
+#endif  // FATHOM_LINEAR_RIDGE_H_

@@ -1,0 +1,69 @@
+#include "fathom/linear/ridge.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+
+#include <cmath>
+#include <vector>
+
+#include "fathom/base/random.h"
+
+namespace fathom {
+namespace {
+
+TEST(Ridge, LeftOutRowsAreThoseOfALineFittedWithoutThem) {
+  RandomStream stream(1);
+  const Moments x = Moments::Certain(stream.NormalMatrix(20, 3));
+  const Matrix y = x.mean * Vector(Eigen::Vector3d(1, -2, 0.5)) + 0.3 * stream.NormalMatrix(20, 1);
+  const RidgeFit fit = FitRidge(x, y);
+  for (const Index left : {0, 7, 19}) {
+    std::vector<Index> others;
+    for (Index n = 0; n < 20; ++n) {
+      if (n != left) others.push_back(n);
+    }
+    // Least squares with the same penalty on centred columns.
+    const Matrix X = x.mean(others, Eigen::all);
+    const Eigen::RowVectorXd centre = X.colwise().mean();
+    const double mean = y(others, Eigen::all).mean();
+    const Matrix C = X.rowwise() - centre;
+    const Matrix A = C.transpose() * C + fit.ridge.penalty[0] * Matrix::Identity(3, 3);
+    const Vector w = A.inverse() * C.transpose() * (y(others, Eigen::all).array() - mean).matrix();
+    const double predicted = mean + (x.mean.row(left) - centre).dot(w);
+    // The centre moves a little, too, where the penalty is not 0.
+    EXPECT_NEAR(fit.left_out.mean(left, 0), predicted, 1e-3);
+  }
+}
+
+TEST(Ridge, LearnsNothingWhereThereIsNothing) {
+  RandomStream stream(2);
+  const Moments x = Moments::Certain(stream.NormalMatrix(40, 30));
+  const Matrix y = stream.NormalMatrix(40, 1);
+  const RidgeFit fit = FitRidge(x, y);
+  EXPECT_LT((y - fit.left_out.mean).squaredNorm(), 1.1 * (y.array() - y.mean()).square().sum());
+}
+
+TEST(Ridge, MoreColumnsThanRowsAndWeights) {
+  RandomStream stream(3);
+  const Moments x = Moments::Certain(stream.NormalMatrix(10, 25));
+  const Matrix y = x.mean.col(0);
+  const RidgeFit fit = FitRidge(x, y, Vector::LinSpaced(10, 1, 3));
+  EXPECT_TRUE(fit.left_out.mean.allFinite());
+  const Moments predicted = PredictRidge(fit.ridge, x);
+  EXPECT_TRUE((predicted.var.array() > 0).all());
+}
+
+TEST(Ridge, ErrorBarsGrowAwayFromTheRows) {
+  RandomStream stream(4);
+  const Moments x = Moments::Certain(stream.NormalMatrix(30, 1));
+  const Matrix y = 2 * x.mean + 0.1 * stream.NormalMatrix(30, 1);
+  const Ridge ridge = FitRidge(x, y).ridge;
+  Matrix far(2, 1);
+  far << 0, 100;
+  const Moments predicted = PredictRidge(ridge, Moments::Certain(far));
+  EXPECT_GT(predicted.var(1, 0), 50 * predicted.var(0, 0));
+  EXPECT_NEAR(predicted.mean(1, 0), 200, 10);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,81 @@
+#include "fathom/neighbour/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "fathom/base/random.h"
+
+namespace fathom {
+namespace {
+
+// The same by sorting all distances.
+std::vector<std::int32_t> Nearest(const Moments& x, const Vector& lengthscales,
+                                  const Eigen::RowVectorXd& query, Index m, Index self) {
+  std::vector<std::pair<double, std::int32_t>> all;
+  for (Index n = 0; n < x.rows(); ++n) {
+    if (n == self) continue;
+    const Eigen::ArrayXd d = (x.mean.row(n) - query).transpose().array() / lengthscales.array();
+    const double own = (x.var.row(n).transpose().array() / lengthscales.array().square()).sum();
+    all.emplace_back(d.square().sum() + own, static_cast<std::int32_t>(n));
+  }
+  std::sort(all.begin(), all.end());
+  std::vector<std::int32_t> rows;
+  for (Index i = 0; i < m; ++i) rows.push_back(all[static_cast<std::size_t>(i)].second);
+  return rows;
+}
+
+// By the tree (many rows) and by looking at all of them.
+class SearchOf : public testing::TestWithParam<Index> {};
+
+TEST_P(SearchOf, FindsTheNearestRows) {
+  RandomStream stream(3);
+  for (const bool uncertain : {false, true}) {
+    Moments x = Moments::Certain(stream.NormalMatrix(GetParam(), 3));
+    if (uncertain) x.var = stream.NormalMatrix(GetParam(), 3).cwiseAbs2();
+    const Vector lengthscales = Eigen::Vector3d(0.5, 1, 3);
+    const NeighbourSearch search(x, lengthscales, {});
+    const ThreadPool pool(2);
+    const Moments queries = Moments::Certain(stream.NormalMatrix(5, 3));
+    const Neighbours found = search.Find(queries, 7, pool);
+    const std::vector<Index> rows = {0, 4, GetParam() - 1};
+    const Neighbours others = search.FindOthers(rows, 7, pool);
+    for (Index n = 0; n < 5; ++n) {
+      const auto expected = Nearest(x, lengthscales, queries.mean.row(n), 7, -1);
+      for (Index i = 0; i < 7; ++i) EXPECT_EQ(found(n, i), expected[static_cast<std::size_t>(i)]);
+    }
+    for (Index r = 0; r < 3; ++r) {
+      const auto expected = Nearest(x, lengthscales, x.mean.row(rows[r]), 7, rows[r]);
+      for (Index i = 0; i < 7; ++i) EXPECT_EQ(others(r, i), expected[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, SearchOf, testing::Values(30, 25'000));
+
+TEST(NeighbourSearch, LeavesCopiesOutAndSaysWhenThereAreNoMore) {
+  Matrix values(4, 1);
+  values << 1, 2, 1, 5;
+  const Moments x = Moments::Certain(values);
+  const Matrix y = values;
+  const std::vector<std::int32_t> copies = FindCopies(x, y);
+  EXPECT_EQ(copies, (std::vector<std::int32_t>{0, -1, 0, -1}));
+  const std::vector<Index> rows = {0, 1};
+  const Neighbours others =
+      NeighbourSearch(x, Vector::Ones(1), copies).FindOthers(rows, 3, ThreadPool(1));
+  EXPECT_EQ(others(0, 0), 1);
+  EXPECT_EQ(others(0, 1), 3);
+  EXPECT_EQ(others(0, 2), -1);
+  EXPECT_EQ(others(1, 0), 0);
+}
+
+TEST(FindCopies, WantsTheSameTargetToo) {
+  const Moments x = Moments::Certain(Matrix::Zero(2, 1));
+  Matrix y(2, 1);
+  y << 1, 2;
+  EXPECT_EQ(FindCopies(x, y), (std::vector<std::int32_t>{-1, -1}));
+}
+
+}  // namespace
+}  // namespace fathom
