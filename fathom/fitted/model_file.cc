@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-constexpr int kFormatVersion = 5;
+constexpr int kFormatVersion = 6;
 
 // The names of the arrays and descriptions of the k-th expert and member.
 std::string ExpertPrefix(std::size_t k) { return "experts." + std::to_string(k) + "."; }
@@ -124,6 +124,9 @@ SafeTensors ModelToTensors(const Model& model) {
 Model TakeModel(SafeTensors* content) {
   const int version = FormatOf(*content);
   const Json description = ParseDescription(*content, "model");
+  // Else one wrong bit in its name would hide that the checksum is wrong.
+  if (version >= 6 && !content->metadata.contains(kChecksum))
+    ThrowError("it has no checksum; make or copy the file anew");
   if (version < 5) return Model(TakeOldModel(description, content));
   ModelParts parts;
   FromJson(Field(description, "columns", Json::value_t::object), &parts.schema);

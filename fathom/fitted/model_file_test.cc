@@ -268,8 +268,8 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "6";
-  ExpectRefused("written by a newer fathom (format 6); this one reads format 5: upgrade");
+  content_.metadata["format_version"] = "7";
+  ExpectRefused("written by a newer fathom (format 7); this one reads format 6: upgrade");
 }
 
 TEST_F(HostileFile, MembersThatDoNotFitTheExperts) {
