@@ -89,19 +89,27 @@ class Candidates {
   void See(std::string_view cell) {
     ++cells_;
     if (example_.empty() || (IsNumber(example_) && !IsNumber(cell))) example_ = cell;
-    for (Tried& tried : formats_) tried.misses += Fits(tried.format, cell) ? 0 : 1;
+    // A cell without a digit may be a word for a missing one; another is written differently.
+    const bool word = cell.find_first_of("0123456789") == cell.npos;
+    for (Tried& tried : formats_) {
+      if (Fits(tried.format, cell)) {
+        written_ = written_ || !IsNumber(cell);
+      } else {
+        ++(word ? tried.words : tried.misses);
+      }
+    }
   }
 
   // The sign before the fraction if the cells leave no choice, else 0.
   char Decimal() const {
     bool fits[2] = {false, false};
-    for (const auto& [format, misses] : formats_) {
+    for (const auto& [format, misses, words] : formats_) {
       if (format.kind == Kind::kNumber && misses == 0) fits[format.decimal == ',' ? 1 : 0] = true;
     }
     return fits[0] == fits[1] ? 0 : fits[0] ? '.' : ',';
   }
 
-  // The format in which all cells can be read or, if there is none, nearly all: so that a wrong
+  // The format in which all cells can be read or, if there is none, most: so that a wrong
   // cell is told and not taken for the name of a category. Where several fit, `decimal` and `order`
   // choose. Dates come first: "1 May 2024" is not one of something called "May 2024".
   std::optional<CellFormat> Choose(char decimal, DateOrder order) const {
@@ -118,8 +126,11 @@ class Candidates {
         std::min_element(formats_.begin(), formats_.end(), [&](const Tried& a, const Tried& b) {
           return a.misses != b.misses ? a.misses < b.misses : rank(a.format) < rank(b.format);
         });
-    constexpr Index kMostMisses = 10;  // one of ten cells
-    if (best == formats_.end() || kMostMisses * best->misses > cells_) return {};
+    // One of ten cells may be written differently, and half of them may be words, as among plain
+    // numbers.
+    if (best == formats_.end() || 10 * best->misses > cells_ || 2 * best->words > cells_) return {};
+    const bool all = best->misses + best->words == 0;
+    if (!all && !written_) return {};  // plain numbers, and words among them
     CellFormat format = best->format;
     if (format.kind == Kind::kNumber) format.affix = affix_;
     return format;
@@ -130,7 +141,7 @@ class Candidates {
  private:
   struct Tried {
     CellFormat format;
-    Index misses = 0;
+    Index misses = 0, words = 0;  // cells that cannot be read so
   };
 
   bool Fits(const CellFormat& format, std::string_view cell) {
@@ -149,6 +160,7 @@ class Candidates {
   std::string affix_;
   bool has_affix_;
   Index cells_ = 0;
+  bool written_ = false;  // some cell is no plain number and yet can be read
   std::string_view example_;
 };
 
