@@ -298,6 +298,9 @@ class KindFinder {
 void FindKinds(const ReadOptions& options, std::string_view body, Evidence evidence,
                CsvLayout* layout, std::vector<Note>* notes) {
   KindFinder(options, body, evidence, layout).Find(notes);
+  layout->written.clear();
+  for (const CellFormat& format : layout->formats)
+    layout->written.push_back(format.kind == Kind::kPlain ? 0 : 1);
 }
 
 }  // namespace fathom::internal

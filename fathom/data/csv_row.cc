@@ -201,6 +201,7 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
   const Line here{layout, begin, end, line};
   const char separator = layout.separator;
   const std::size_t columns = layout.names.size();
+  const bool sentinels = layout.missing.has_numbers();
   const char* p = begin;
   for (std::size_t c = 0; c < columns; ++c) {
     if (c > 0) {
@@ -223,13 +224,13 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
     const auto [stop, problem] = std::from_chars(p, end, value);
     p = stop;
     while (p != end && IsBlank(*p, separator)) ++p;
-    const bool plain = layout.formats[c].kind == CellFormat::Kind::kPlain;
     if (problem != std::errc() || !std::isfinite(value) || (p != end && *p != separator) ||
-        !plain) {
+        layout.written[c]) {
       p = ParseUnusualCell(here, cell, static_cast<Index>(c), &value);
     }
-    row[destination] =
-        layout.missing.IsMissing(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+    if (sentinels && layout.missing.IsMissing(value))
+      value = std::numeric_limits<double>::quiet_NaN();
+    row[destination] = value;
   }
   if (p != end) ThrowWrongCount(here);
 }

@@ -23,6 +23,7 @@ struct CsvLayout {
   std::vector<Index> destinations;  // [names]  its column in the table, or -1 if left out
   std::vector<char> text;           // [names]  whether its cells are strings
   std::vector<CellFormat> formats;  // [names]  how its cells are written, if they are no strings
+  std::vector<char> written;        // [names]  whether that format is not plain
   std::vector<char> anything;       // [names]  whether what is no number counts as missing
   MissingWords missing;
 };

@@ -19,8 +19,9 @@ class MissingWords {
   // Among numbers and dates also "-", ".", "none" and the errors of spreadsheets, which might be
   // names in a column of names.
   bool InNumbers(std::string_view cell) const;
+  // Whether there are numbers that stand for a missing cell, and whether this is one.
+  bool has_numbers() const { return !numbers_.empty(); }
   bool IsMissing(double value) const {
-    if (numbers_.empty()) return false;
     for (const double number : numbers_) {
       if (value == number) return true;
     }
