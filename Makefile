@@ -6,8 +6,10 @@ SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
 DIR ?= tests/reference
+SECONDS ?= 60
+PREFIX ?= /usr/local
 
-.PHONY: help setup build demo test reference docs lint format sanitize bench bench-quick clean
+.PHONY: help setup build demo install test reference docs lint format sanitize fuzz bench bench-quick clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -43,6 +45,11 @@ test: build ## Build, then run all tests and checks
 	   echo "make test: FAILED; the tests above say where" >&2; exit 1; \
 	 fi
 
+install: build/build.ninja ## Install the program and the library under PREFIX=/usr/local
+	@cmake --build build -j $(JOBS) --target fathom_cli fathom_shared
+	@cmake --install build --prefix '$(PREFIX)' > /dev/null
+	@echo "make install: $(PREFIX)/bin/fathom"
+
 reference: build/build.ninja ## Compare the engine with the reference numbers in DIR=folder
 	@if [ ! -d '$(DIR)' ]; then echo "make reference: there is no folder '$(DIR)'; give one with DIR=folder" >&2; exit 2; fi
 	@cmake --build build -j $(JOBS) --target fathom_reference
@@ -66,6 +73,10 @@ sanitize: build-asan/build.ninja build-tsan/build.ninja ## Run all tests under t
 	@cmake --build build-tsan -j $(JOBS)
 	@ctest --test-dir build-tsan --output-on-failure -j $(JOBS)
 
+fuzz: ## Fuzz every target for SECONDS=60 each; a finding is left in build-fuzz/findings
+	@tools/setup --quiet --fuzz
+	@tools/fuzz --seconds $(SECONDS)
+
 bench: build-bench/build.ninja ## Measure all shapes and write bench/results.md (about ten minutes)
 	@cmake --build build-bench -j $(JOBS) --target fathom_bench fathom_bench_shape fathom_bench_read fathom_cli
 	@bench/run --build build-bench --output bench/results.md
@@ -75,4 +86,4 @@ bench-quick: build-bench/build.ninja ## Measure the main pieces in under two min
 	@build-bench/fathom_bench
 
 clean: ## Remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-bench
+	rm -rf build build-dev build-asan build-tsan build-bench build-fuzz

@@ -38,10 +38,7 @@ void WriteOut(std::string_view text) {
 }
 
 void Complain(const std::string& message) {
-  std::string line = "fathom: " + message;
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  WriteAll(STDERR_FILENO, line + "\n");
+  WriteAll(STDERR_FILENO, "fathom: " + Visible(message) + "\n");
 }
 
 std::vector<Index> ParseCounts(const char* option, const std::string& text) {
@@ -75,8 +72,10 @@ std::string JoinCounts(const std::vector<Index>& counts) {
 std::string WithOptions(const Error& error) {
   const auto* of_role = dynamic_cast<const RoleError*>(&error);
   if (of_role == nullptr) return error.what();
+  const std::string& value = of_role->value();
+  const bool plain = value.find_first_of(" \t'\"$&;|<>()*?#!`\\") == std::string::npos;
   return of_role->text() + " (--" + of_role->role() +
-         (of_role->value().empty() ? "" : " " + of_role->value()) + ")";
+         (value.empty() ? "" : " " + (plain ? value : Quoted(value))) + ")";
 }
 
 CLI::Validator InRange(Index low, Index high) {

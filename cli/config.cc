@@ -89,8 +89,20 @@ std::string SettingName(const CLI::Option& option) {
   return name == "help" || name == "config" ? "" : name;
 }
 
+namespace {
+
+// CLI11's own search is noexcept but allocates: it would abort where memory is short.
+CLI::Option* FindConfig(CLI::App* app) {
+  for (CLI::Option* option : app->get_options()) {
+    if (option->check_name(kConfig)) return option;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void AddConfig(CLI::App* app) {
-  if (app->get_option_no_throw(kConfig) != nullptr) return;
+  if (FindConfig(app) != nullptr) return;
   app->add_option(kConfig,
                   "Take options from this TOML file: 'steps = 500' is --steps 500; those on "
                   "the command line win")
@@ -105,7 +117,7 @@ void ParseWithConfig(const std::vector<std::string>& arguments, CLI::App* progra
   if (!has_config) return Parse(arguments, program);
 
   CLI::App* app = ParseLeniently(arguments, program);
-  const CLI::Option* config = app->get_option_no_throw(kConfig);
+  const CLI::Option* config = FindConfig(app);
   const bool names_file =
       config != nullptr && config->count() > 0 && config->get_items_expected() > 0;
   if (!names_file) return Parse(arguments, program);

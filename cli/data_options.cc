@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 char ParseSeparator(const std::string& text) {
   if (text.empty()) return 0;
   if (text == "tab" || text == "\\t") return '\t';
+  if (text == "space" || text == " ") return ' ';
   const auto c = static_cast<unsigned char>(text[0]);
   if (text.size() == 1 &&
       (text[0] == '\t' ||
@@ -28,7 +29,7 @@ char ParseSeparator(const std::string& text) {
     return text[0];
   }
   ThrowError("--separator: ", Quoted(text),
-             " cannot stand between cells; give one sign, such as ';', or 'tab'");
+             " cannot stand between cells; give one sign, such as ';', or 'tab' or 'space'");
 }
 
 // "column=0.1"; anything else is a file.
@@ -81,6 +82,12 @@ void RequireNames(const Table& table, const Schema& schema, const DataOptions& o
              " order");
 }
 
+FileBytes Opened(const std::string& path) {
+  FileBytes file(path);
+  file.Unpack();
+  return file;
+}
+
 // A parser of the data options alone.
 std::unique_ptr<CLI::App> DataParser(DataOptions* options) {
   auto app = std::make_unique<CLI::App>();
@@ -93,8 +100,25 @@ std::unique_ptr<CLI::App> DataParser(DataOptions* options) {
 
 void AddReadingOptions(CLI::App* app, DataOptions* options) {
   app->add_option("--separator", options->separator,
-                  "Sign between the cells of a line, or 'tab'; found out if not given")
+                  "Sign between the cells of a line, 'tab' or 'space'; found out if not given")
       ->type_name("SIGN");
+  app->add_option("--decimal", options->decimal,
+                  "Sign before the fraction of a number; auto: found out from the whole column")
+      ->check(OneOf({"auto", "point", "comma"}))
+      ->type_name("auto|point|comma")
+      ->capture_default_str();
+  app->add_option("--dates", options->dates,
+                  "What comes first in dates such as 2/1/2024; ignore: leave dates out")
+      ->check(OneOf({"auto", "day-first", "month-first", "ignore"}))
+      ->type_name("auto|day-first|month-first|ignore")
+      ->capture_default_str();
+  app->add_option(
+         "--missing", options->missing,
+         "Word for a missing cell, beside NA, NaN, null, ? and the like; repeat it or give "
+         "a,b")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->type_name("WORD");
   CLI::Option* header = app->add_flag("--header", options->header,
                                       "The first line holds names, even if they look like numbers");
   app->add_flag("--no-header", options->no_header,
@@ -121,8 +145,10 @@ void AddRoleOptions(CLI::App* app, DataOptions* options) {
   AddColumns(app, "--categorical", &options->categorical,
              "Column whose numbers are names of categories; repeat it or give a,b");
   app->add_option("--weights", options->weights,
-                  "Column that says how many rows each row counts as")
+                  "Column that says how much each row counts; only the ratios matter")
       ->type_name("NAME");
+  app->add_flag("--counts", options->counts,
+                "The weights are counts: a row of weight 3 is three rows");
 }
 
 void AddDataOptions(CLI::App* app, DataOptions* options) {
@@ -134,6 +160,10 @@ ReadOptions ReadingOf(const DataOptions& options, int threads) {
   ReadOptions reading;
   reading.threads = threads;
   reading.separator = ParseSeparator(options.separator);
+  if (options.decimal != "auto") reading.decimal = options.decimal == "comma" ? ',' : '.';
+  if (options.dates == "day-first") reading.date_order = DateOrder::kDayFirst;
+  if (options.dates == "month-first") reading.date_order = DateOrder::kMonthFirst;
+  reading.missing = SplitLists(options.missing);
   if (options.header) reading.header = Header::kPresent;
   if (options.no_header) reading.header = Header::kAbsent;
   return reading;
@@ -147,7 +177,9 @@ Roles RolesOf(const DataOptions& options) {
           .ignore = SplitLists(options.ignore),
           .categorical = SplitLists(options.categorical),
           .weights = options.weights,
-          .task = task};
+          .task = task,
+          .ignore_dates = options.dates == "ignore",
+          .weights_are_counts = options.counts};
 }
 
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {
@@ -191,10 +223,29 @@ DataOptions DataFromDescription(const std::string& description) {
   return options;
 }
 
-RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int threads)
-    : table_(ReadTable(options.table, ReadingFor(schema, ReadingOf(options, threads)))),
+RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int threads,
+                           const Wanted& wanted)
+    : RowsForModel(Opened(options.table), options, schema, threads, wanted) {}
+
+RowsForModel::RowsForModel(const FileBytes& file, const DataOptions& options, const Schema& schema,
+                           int threads, const Wanted& wanted)
+    : table_(ReadTable(
+          file, ReadingFor(schema, ReadingOf(options, threads), wanted.targets_may_be_anything))),
       rows_((RequireNames(table_, schema, options), table_), schema,
-            ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {}
+            ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {
+  if (!wanted.keep.empty()) kept_ = ReadColumns(file, wanted.keep, ReadingOf(options, threads));
+}
+
+Table RowsForModel::Kept(Index first, Index count) const {
+  // Each cell is a level of its own, so that the table is written as it was read.
+  Table table;
+  table.columns = kept_.names;
+  table.values.resize(count, static_cast<Index>(kept_.names.size()));
+  for (const std::vector<std::string>& cells : kept_.cells)
+    table.levels.emplace_back(cells.begin() + first, cells.begin() + first + count);
+  for (Index n = 0; n < count; ++n) table.values.row(n).setConstant(static_cast<double>(n));
+  return table;
+}
 
 void RowsForModel::ForEachPiece(
     Index most_rows, const PredictOptions& options,

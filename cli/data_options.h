@@ -21,11 +21,15 @@ struct DataOptions {
   std::vector<std::string> input_std;
   std::vector<std::string> targets, ignore, categorical;  // lists such as "a,b", as they were given
   std::string weights, task = "auto";
+  bool counts = false;
+  std::string decimal = "auto", dates = "auto";
+  std::vector<std::string> missing;  // lists, as they were given
 };
 
-// --separator, --header, --no-header and --input-std: for every command that reads a table.
+// --separator, --decimal, --dates, --missing, --header, --no-header and --input-std: for every
+// command that reads a table.
 void AddReadingOptions(CLI::App* app, DataOptions* options);
-// --target, --task, --ignore, --categorical and --weights: for those that learn from one.
+// --target, --task, --ignore, --categorical, --weights and --counts: for those that learn from one.
 void AddRoleOptions(CLI::App* app, DataOptions* options);
 // Both: all but the table itself, which each command names in its own way.
 void AddDataOptions(CLI::App* app, DataOptions* options);
@@ -48,9 +52,16 @@ DataOptions DataFromDescription(const std::string& description);
 // The table as rows for a model with this schema.
 class RowsForModel {
  public:
-  RowsForModel(const DataOptions& options, const Schema& schema, int threads);
+  // `keep`: columns that are wanted as they are written, or all; see Kept.
+  struct Wanted {
+    bool targets_may_be_anything = false;
+    std::vector<std::string> keep = {};
+  };
+  RowsForModel(const DataOptions& options, const Schema& schema, int threads, const Wanted& wanted);
   const Table& table() const { return table_; }
   const InputRows& rows() const { return rows_; }
+  // The columns to keep, with the cells of rows first, first + 1, ... as they stand in the file.
+  Table Kept(Index first, Index count) const;
   // Calls visit for one piece of the table after the other, so that memory beside it does not grow
   // with it, with options that know the piece's place; once, with no rows, if there are none.
   void ForEachPiece(
@@ -58,8 +69,11 @@ class RowsForModel {
       const std::function<void(const Dataset& rows, const PredictOptions& options)>& visit) const;
 
  private:
+  RowsForModel(const FileBytes& file, const DataOptions& options, const Schema& schema, int threads,
+               const Wanted& wanted);
   Table table_;
   InputRows rows_;  // refers to the table
+  TextColumns kept_;
 };
 
 // --chunk: the most rows of a piece.

@@ -34,7 +34,14 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-std::string HumanReport(const std::vector<std::string>& classes, const Evaluation& scores) {
+// The scores of all targets together and, if there are several, of each: targets may have different
+// units, whose errors must not be added.
+struct TargetScores {
+  Evaluation together;
+  std::vector<std::pair<std::string, Evaluation>> each;
+};
+
+std::string ScoreLines(const Evaluation& scores) {
   std::string text;
   char buffer[200];
   for (const auto& [kind, value] : NamedScores(scores)) {
@@ -44,16 +51,41 @@ std::string HumanReport(const std::vector<std::string>& classes, const Evaluatio
   }
   std::snprintf(buffer, sizeof(buffer), "%-20s %12lld   rows with a target\n", "rows",
                 static_cast<long long>(ScoredRows(scores)));
-  return text + buffer + ConfusionText(classes, scores);
+  return text + buffer;
 }
 
-std::string JsonReport(const std::vector<std::string>& classes, const Evaluation& scores,
-                       const std::vector<Note>& notes) {
+std::string HumanReport(const std::vector<std::string>& classes, const TargetScores& scores) {
+  if (scores.each.empty())
+    return ScoreLines(scores.together) + ConfusionText(classes, scores.together);
+  std::string text;
+  for (const auto& [target, own] : scores.each)
+    text += (text.empty() ? "" : "\n") + ("target " + Quoted(target)) + "\n" + ScoreLines(own);
+  const auto& together = std::get<Scores>(scores.together);
+  return text + "\nall targets together: mean_log_likelihood " +
+         Short(together.mean_log_likelihood) + "\n";
+}
+
+nlohmann::ordered_json OwnJson(const Evaluation& scores) {
   nlohmann::ordered_json json = ScoresJson(scores);
   json["rows"] = ScoredRows(scores);
+  return json;
+}
+
+std::string JsonReport(const std::vector<std::string>& classes, const TargetScores& scores,
+                       const std::vector<Note>& notes) {
+  nlohmann::ordered_json json = OwnJson(scores.together);
   json["notes"] = NotesJson(notes);
-  AddConfusion(classes, scores, &json);
+  AddConfusion(classes, scores.together, &json);
+  for (const auto& [target, own] : scores.each) json["targets"][target] = OwnJson(own);
   return json.dump(2) + "\n";
+}
+
+// What is predicted of one of several targets.
+Prediction OnlyTarget(const Prediction& prediction, Index target) {
+  Prediction own = prediction;
+  for (Moments& component : own.components)
+    component = Moments(component.mean.col(target), component.var.col(target));
+  return own;
 }
 
 // A row of a class that the model does not know would have probability 0; leaving it out would
@@ -65,26 +97,39 @@ void RequireKnownClasses(const std::vector<Note>& notes) {
   }
 }
 
-Evaluation Score(const EvaluateOptions& options, const ModelPredictor& predictor,
-                 const RowsForModel& test) {
+TargetScores Score(const EvaluateOptions& options, const ModelPredictor& predictor,
+                   const RowsForModel& test) {
   const ThreadPool pool(options.threads);
   EvaluationSums sums;
-  test.ForEachPiece(options.chunk, options.predict,
-                    [&](const Dataset& rows, const PredictOptions& predict) {
-                      sums.Add(PredictTargets(predictor, rows, predict), rows.targets(), pool);
-                    });
+  const std::vector<std::string>& targets = predictor.model().schema().targets;
+  std::vector<EvaluationSums> of_target(targets.size());
+  const auto add = [&](const Dataset& rows, const PredictOptions& predict) {
+    const TargetPrediction prediction = PredictTargets(predictor, rows, predict);
+    sums.Add(prediction, rows.targets(), pool);
+    const auto* numbers = std::get_if<Prediction>(&prediction);
+    if (targets.size() == 1 || numbers == nullptr || numbers->observed()) return;
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      const auto column = static_cast<Index>(t);
+      of_target[t].Add(OnlyTarget(*numbers, column), rows.targets().col(column), pool);
+    }
+  };
+  test.ForEachPiece(options.chunk, options.predict, add);
   if (sums.rows() == 0) {
     ThrowError(test.table().source, ": no row has a value in ",
                QuotedList(predictor.model().schema().targets),
                "; give rows whose targets are known");
   }
-  return sums.Means();
+  TargetScores scores{sums.Means(), {}};
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    if (of_target[t].rows() > 0) scores.each.emplace_back(targets[t], of_target[t].Means());
+  }
+  return scores;
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
-  const RowsForModel test(options.data, model.schema(), options.threads);
+  const RowsForModel test(options.data, model.schema(), options.threads, {});
   const Table& table = test.table();
   for (const std::string& target : model.schema().targets) {
     if (std::count(table.columns.begin(), table.columns.end(), target) == 0) {
@@ -94,7 +139,7 @@ int RunEvaluate(const EvaluateOptions& options) {
   }
   const std::vector<Note>& notes = test.rows().notes();
   RequireKnownClasses(notes);
-  const Evaluation scores = Score(options, predictor, test);
+  const TargetScores scores = Score(options, predictor, test);
   TellNotes(notes);
   const std::vector<std::string>& classes = model.schema().classes;
   WriteOut(options.json ? JsonReport(classes, scores, notes) : HumanReport(classes, scores));

@@ -39,6 +39,16 @@ struct FitOptions {
   RecipeOptions recipe;
 };
 
+void PutAside(const std::string& checkpoint) {
+  std::error_code problem;
+  if (!std::filesystem::exists(checkpoint, problem)) return;
+  std::filesystem::rename(checkpoint, checkpoint + ".old", problem);
+  if (!problem) {
+    Complain("note: " + checkpoint + " of an interrupted training is now called " + checkpoint +
+             ".old");
+  }
+}
+
 int RunFit(const CLI::App& app, FitOptions* options) {
   const Stopwatch watch;
   const Recipe recipe = FinishRecipe(app, &options->recipe);
@@ -52,11 +62,11 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     // What --quality stands for, so that the settings say the same when its meaning changes.
     for (const char* option : {"stack", "hidden", "inducing"})
       control.settings[option] = {options->recipe.words[option]};
-    // What an earlier training has left stays until this one, which takes its place, has begun.
+    // What an interrupted training has left may be worth hours: it only makes room, when this one
+    // has begun.
     control.callback = [show = control.callback, old = control.checkpoint,
                         begun = false](const Progress& progress) mutable {
-      std::error_code ignored;
-      if (!std::exchange(begun, true)) std::filesystem::remove(old, ignored);
+      if (!std::exchange(begun, true)) PutAside(old);
       return show(progress);
     };
     return Fit(dataset, recipe, control);

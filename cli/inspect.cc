@@ -191,8 +191,7 @@ int RunInspect(InspectOptions options) {
   if (!options.file.ends_with(".fathom") && !LooksLikeModel(options.file)) {
     if (options.config) ThrowError("--config: ", options.file, " is no model; leave it out");
     options.data.table = options.file;
-    WriteOut(InspectTable(options.data, options.json));
-    return kGood;
+    return InspectTable(options.data, options.json);
   }
   const Model model = LoadModel(options.file);
   if (options.config) {

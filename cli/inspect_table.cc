@@ -1,6 +1,7 @@
 #include "cli/inspect_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,8 @@
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/table_faults.h"
+#include "fathom/data/written_date.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom::cli {
@@ -19,6 +22,7 @@ namespace fathom::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using internal::DateText;
 
 struct Level {
   std::string text;
@@ -27,13 +31,14 @@ struct Level {
 
 struct ColumnFacts {
   std::string name;
-  const char* type = "empty";  // or "number" or "text"
+  std::string type = "empty";  // or "number", "text", "date", "time" or its unit, such as "kg"
   const char* role = "input";  // or "target" or "weights"
   Index missing = 0;
   double min = std::nan(""), mean = std::nan(""), max = std::nan("");  // of numbers
   std::vector<Level> levels = {};                                      // of strings, the most first
   bool constant = false;
-  std::string problem = {};  // why fit would refuse it as an input; empty: it would not
+  double correlation = std::nan("");  // with the first target, if both are numbers
+  std::string problem = {};           // why fit would refuse it as an input; empty: it would not
 };
 
 // What fit would do, or why it would refuse.
@@ -46,6 +51,8 @@ struct FitPlan {
 
 struct TableFacts {
   std::string source;
+  std::vector<TableFault> faults;
+  std::string proposal;  // the command line that would work; empty: none is known
   Index rows = 0;
   std::vector<ColumnFacts> columns;
   std::vector<std::string> left_out;  // by --ignore
@@ -82,12 +89,16 @@ ColumnFacts FactsOf(const Table& table, Index c) {
   const auto values = table.values.col(c).array();
   facts.missing = values.isNaN().count();
   const Index known = values.size() - facts.missing;
+  const CellFormat format = table.FormatOf(c);
   if (!table.LevelsOf(c).empty()) {
     facts.type = "text";
     facts.levels = CountLevels(table, c);
     facts.constant = facts.levels.size() == 1;
   } else if (known > 0) {
-    facts.type = "number";
+    facts.type = format.kind == CellFormat::Kind::kDate   ? "date"
+                 : format.kind == CellFormat::Kind::kTime ? "time"
+                 : format.affix.empty()                   ? "number"
+                                                          : format.affix;
     const auto zero_if_missing = values.isNaN().select(0.0, values);
     facts.mean = zero_if_missing.sum() / static_cast<double>(known);
     facts.min = values.minCoeff<Eigen::PropagateNumbers>();
@@ -115,23 +126,131 @@ FitPlan PlanFit(const Table& table, const Roles& roles, const InputStd& std) {
   return plan;
 }
 
-TableFacts FactsOf(const DataOptions& options) {
+double Correlation(const Table& table, Index a, Index b) {
+  const bool numbers = table.LevelsOf(a).empty() && table.LevelsOf(b).empty();
+  if (!numbers || a == b) return std::nan("");
+  const auto both = (table.values.col(a) + table.values.col(b)).array().isFinite();
+  const auto count = static_cast<double>(both.count());
+  const auto centred = [&](Index c) {
+    const auto column = table.values.col(c).array();
+    const double mean = both.select(column, 0.0).sum() / count;
+    return Eigen::ArrayXd(both.select(column - mean, 0.0));
+  };
+  const Eigen::ArrayXd x = centred(a), y = centred(b);
+  const double scale = std::sqrt(x.square().sum()) * std::sqrt(y.square().sum());
+  return scale > 0 ? (x * y).sum() / scale : std::nan("");
+}
+
+void AddCorrelations(const Table& table, const Roles& roles, std::vector<ColumnFacts>* columns) {
+  if (roles.targets.empty()) return;
+  const Index target = FindColumn(table, roles.targets.front());
+  for (std::size_t c = 0; c < columns->size(); ++c)
+    (*columns)[c].correlation = Correlation(table, static_cast<Index>(c), target);
+}
+
+// The facts of a table whose lines are whole; cells that are no numbers count as missing.
+void AddColumns(const DataOptions& options, const FileBytes& file, TableFacts* facts) {
   const Roles roles = RolesOf(options);
-  const Table table = ReadTableFor(options, roles, /*threads=*/0);
-  TableFacts facts;
-  facts.source = table.source;
-  facts.rows = table.values.rows();
-  facts.left_out = table.left_out;
-  for (Index c = 0; c < table.values.cols(); ++c) facts.columns.push_back(FactsOf(table, c));
+  ReadOptions reading = ReadingFor(roles, ReadingOf(options, /*threads=*/0));
+  reading.faulty_cells_are_missing = true;
+  const Table table = ReadTable(file, reading);
+  facts->rows = table.values.rows();
+  facts->left_out = table.left_out;
+  for (Index c = 0; c < table.values.cols(); ++c) facts->columns.push_back(FactsOf(table, c));
   for (const std::string& target : roles.targets)
-    facts.columns[FindColumn(table, target)].role = "target";
-  if (!roles.weights.empty()) facts.columns[FindColumn(table, roles.weights)].role = "weights";
-  for (std::size_t c = 0; c < facts.columns.size(); ++c) {
-    ColumnFacts& column = facts.columns[c];
+    facts->columns[FindColumn(table, target)].role = "target";
+  if (!roles.weights.empty()) facts->columns[FindColumn(table, roles.weights)].role = "weights";
+  if (!table.index_column.empty())
+    facts->columns[FindColumn(table, table.index_column)].role = "index";
+  for (std::size_t c = 0; c < facts->columns.size(); ++c) {
+    ColumnFacts& column = facts->columns[c];
     if (std::strcmp(column.role, "input") == 0)
       column.problem = ProblemOf(table, static_cast<Index>(c));
   }
-  facts.plan = PlanFit(table, roles, ReadInputStd(options, /*threads=*/0));
+  AddCorrelations(table, roles, &facts->columns);
+  facts->plan = PlanFit(table, roles, ReadInputStd(options, /*threads=*/0));
+}
+
+// A word as a shell takes it for one.
+std::string ShellWord(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("._-/+=:@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string CommandLine(const DataOptions& options) {
+  std::string line = "fathom fit " + ShellWord(options.table);
+  const auto add = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values)
+      line += std::string(" ") + option + " " + ShellWord(value);
+  };
+  const auto add_one = [&](const char* option, const std::string& value, const char* usual) {
+    if (value != usual) add(option, {value});
+  };
+  add("--target", options.targets);
+  add("--ignore", options.ignore);
+  add("--categorical", options.categorical);
+  add("--missing", options.missing);
+  add("--input-std", options.input_std);
+  add_one("--task", options.task, "auto");
+  add_one("--weights", options.weights, "");
+  add_one("--separator", options.separator, "");
+  add_one("--decimal", options.decimal, "auto");
+  add_one("--dates", options.dates, "auto");
+  if (options.counts) line += " --counts";
+  if (options.header) line += " --header";
+  if (options.no_header) line += " --no-header";
+  return line + " -o " +
+         ShellWord(std::filesystem::path(options.table).stem().string() + ".fathom");
+}
+
+// The options with which fit would take the table, if leaving columns out and declaring words to be
+// missing is enough.
+std::string Propose(DataOptions options, const FileBytes& file, const TableFacts& facts) {
+  for (const ColumnFacts& column : facts.columns) {
+    if (!column.problem.empty()) options.ignore.push_back(column.name);
+  }
+  for (const TableFault& fault : facts.faults) {
+    const bool ignored = std::count(options.ignore.begin(), options.ignore.end(), fault.column) > 0;
+    if (!ignored)
+      options.missing.insert(options.missing.end(), fault.words.begin(), fault.words.end());
+  }
+  std::sort(options.missing.begin(), options.missing.end());
+  options.missing.erase(std::unique(options.missing.begin(), options.missing.end()),
+                        options.missing.end());
+  try {
+    const Roles roles = RolesOf(options);
+    const ReadOptions reading = ReadingFor(roles, ReadingOf(options, /*threads=*/0));
+    MakeDataset(ReadTable(file, reading), roles, ReadInputStd(options, /*threads=*/0));
+  } catch (const Error&) {
+    return {};
+  }
+  return CommandLine(options);
+}
+
+TableFacts FactsOf(const DataOptions& options) {
+  FileBytes file(options.table);
+  file.Unpack();
+  TableFacts facts;
+  facts.source = file.name();
+  facts.faults = FindFaults(file, ReadingFor(RolesOf(options), ReadingOf(options, /*threads=*/0)));
+  const bool whole_lines = std::none_of(
+      facts.faults.begin(), facts.faults.end(),
+      [](const TableFault& fault) { return fault.column.empty() || fault.words.empty(); });
+  if (!whole_lines) {
+    facts.plan.refusal = facts.source + ": its lines or quotes are broken; mend them first";
+    return facts;
+  }
+  AddColumns(options, file, &facts);
+  const bool has_target = !options.targets.empty();
+  if (!facts.faults.empty() && has_target && facts.plan.refusal.empty())
+    facts.plan.refusal = facts.source + ": some cells are no numbers";
+  if (has_target && options.table != "-") facts.proposal = Propose(options, file, facts);
   return facts;
 }
 
@@ -155,13 +274,19 @@ std::string RemarkOn(const ColumnFacts& column) {
 std::string PlanText(const TableFacts& facts) {
   const FitPlan& plan = facts.plan;
   std::string text;
+  for (const TableFault& fault : facts.faults) {
+    text += "problem     " + facts.source + ": " +
+            (fault.column.empty() ? "" : "column " + Quoted(fault.column) + ": ") + fault.text +
+            "\n";
+  }
   for (const ColumnFacts& column : facts.columns) {
     if (!column.problem.empty()) text += "problem     " + column.problem + "\n";
   }
   for (const Note& note : plan.notes) text += "note        " + note.text + "\n";
   if (!plan.refusal.empty()) {
     const bool told = text.find(plan.refusal) != std::string::npos;
-    return text + "fit         would refuse it" + (told ? "" : ": " + plan.refusal) + "\n";
+    return text + "fit         would refuse it" + (told ? "" : ": " + plan.refusal) + "\n" +
+           (facts.proposal.empty() ? "" : "try         " + facts.proposal + "\n");
   }
   if (plan.schema.targets.empty())
     return text + "fit         needs to know what to predict: --target NAME\n";
@@ -171,16 +296,26 @@ std::string PlanText(const TableFacts& facts) {
           std::to_string(plan.schema.inputs.size()) + " columns, " +
           std::to_string(plan.schema.width()) + " numbers per row, in " +
           std::to_string(plan.rows) + " rows\n";
+  if (!facts.proposal.empty()) text += "try         " + facts.proposal + "\n";
   return text;
 }
 
 std::string HumanTable(const TableFacts& facts) {
   std::vector<std::vector<std::string>> rows = {
-      {"column", "type", "missing", "min", "mean", "max", "remarks"}};
+      {"column", "type", "missing", "min", "mean", "max", "corr", "remarks"}};
   const auto number = [](double value) { return std::isnan(value) ? "-" : Short(value); };
+  if (facts.columns.empty()) return "table       " + facts.source + "\n\n" + PlanText(facts);
   for (const ColumnFacts& column : facts.columns) {
-    rows.push_back({column.name, column.type, std::to_string(column.missing), number(column.min),
-                    number(column.mean), number(column.max), RemarkOn(column)});
+    const bool date = column.type == "date";
+    const auto shown = [&](double value) {
+      return date && !std::isnan(value) ? DateText(value) : number(value);
+    };
+    char correlation[16] = "-";
+    if (!std::isnan(column.correlation))
+      std::snprintf(correlation, sizeof(correlation), "%.2f", column.correlation);
+    rows.push_back({Visible(column.name), Visible(column.type), std::to_string(column.missing),
+                    shown(column.min), shown(column.mean), shown(column.max), correlation,
+                    RemarkOn(column)});
   }
   std::string text = "table       " + facts.source + "\nrows        " + std::to_string(facts.rows) +
                      "\ncolumns     " + std::to_string(facts.columns.size());
@@ -194,10 +329,11 @@ Json JsonColumn(const ColumnFacts& column) {
                {"role", column.role},
                {"missing", column.missing},
                {"constant", column.constant}};
-  if (std::strcmp(column.type, "number") == 0) {
+  if (column.type != "text" && column.type != "empty") {
     json["min"] = ToJson(column.min);
     json["mean"] = ToJson(column.mean);
     json["max"] = ToJson(column.max);
+    json["correlation"] = ToJson(column.correlation);
   }
   if (!column.levels.empty()) {
     json["levels"] = Json::array();
@@ -213,13 +349,21 @@ std::string JsonTable(const TableFacts& facts) {
   json["columns"] = Json::array();
   for (const ColumnFacts& column : facts.columns) json["columns"].push_back(JsonColumn(column));
   json["ignored"] = facts.left_out;
+  json["faults"] = Json::array();
+  for (const TableFault& fault : facts.faults) {
+    json["faults"].push_back({{"column", fault.column.empty() ? Json() : Json(fault.column)},
+                              {"text", fault.text},
+                              {"count", fault.count},
+                              {"words", fault.words}});
+  }
   const FitPlan& plan = facts.plan;
   json["fit"] = {{"refusal", plan.refusal.empty() ? Json() : Json(plan.refusal)},
                  {"targets", plan.schema.targets},
                  {"classes", plan.schema.classes},
                  {"inputs", plan.schema.FeatureNames()},
                  {"rows", plan.rows},
-                 {"notes", NotesJson(plan.notes)}};
+                 {"notes", NotesJson(plan.notes)},
+                 {"command", facts.proposal.empty() ? Json() : Json(facts.proposal)}};
   // A text that is not UTF-8 is one of the problems, and must not keep the others from being told.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -238,9 +382,10 @@ bool LooksLikeModel(const std::string& path) {
   return start[8] == '{' && length < (std::uint64_t{1} << 32);
 }
 
-std::string InspectTable(const DataOptions& options, bool json) {
+int InspectTable(const DataOptions& options, bool json) {
   const TableFacts facts = FactsOf(options);
-  return json ? JsonTable(facts) : HumanTable(facts);
+  WriteOut(json ? JsonTable(facts) : HumanTable(facts));
+  return facts.plan.refusal.empty() ? kGood : kBadInput;
 }
 
 }  // namespace fathom::cli

@@ -1,9 +1,13 @@
 // The program `fathom`: parses, calls the library, prints. Every failure is one line on standard
 // error and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include "cli/common.h"
 #include "cli/config.h"
@@ -30,7 +34,14 @@ void CheckFirstWord(int argc, char** argv, const std::vector<Command>& commands)
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.app->get_name());
   if (argc < 2) ThrowError("name a command: ", QuotedList(names), " (see 'fathom --help')");
-  if (argv[1][0] == '-' || std::count(names.begin(), names.end(), argv[1]) > 0) return;
+  const std::string_view first = argv[1];
+  if (first.starts_with('-')) {
+    constexpr std::string_view kGlobal[] = {"-h", "--help", "-v", "--version"};
+    if (std::count(std::begin(kGlobal), std::end(kGlobal), first) > 0) return;
+    ThrowError("before the command there is no option ", Quoted(first),
+               "; the command comes first: 'fathom COMMAND ...' (see 'fathom --help')");
+  }
+  if (std::count(names.begin(), names.end(), argv[1]) > 0) return;
   ThrowError("there is no command ", Quoted(argv[1]), DidYouMean(argv[1], names),
              " the commands are ", QuotedList(names), " (see 'fathom --help')");
 }
@@ -74,9 +85,18 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   return left.empty() ? error.what() : "there is one argument too many: " + Quoted(left.front());
 }
 
+// Options in quotes, as --compare takes them, are one value: a blank before it keeps CLI11 from
+// taking '--hidden 0' for the name of an option.
+std::vector<std::string> WithQuotedOptions(std::vector<std::string> arguments) {
+  for (std::string& word : arguments) {
+    if (word.starts_with("--") && word.find(' ') < word.find('=')) word.insert(0, " ");
+  }
+  return arguments;
+}
+
 int Run(int argc, char** argv) {
   CLI::App program(kAbout, "fathom");
-  program.set_version_flag("--version", "fathom " FATHOM_VERSION, "Print the version");
+  program.set_version_flag("-v,--version", "fathom " FATHOM_VERSION, "Print the version");
   program.set_help_flag("-h,--help", "Print this help");
   program.footer(kExample);
   program.require_subcommand(1);
@@ -93,7 +113,7 @@ int Run(int argc, char** argv) {
     return found.empty() ? &program : found.front();
   };
   try {
-    ParseWithConfig({argv + 1, argv + argc}, &program);
+    ParseWithConfig(WithQuotedOptions({argv + 1, argv + argc}), &program);
   } catch (const CLI::CallForHelp&) {
     WriteOut(asked()->help(asked() == &program ? "" : "fathom"));
     return kGood;
@@ -108,6 +128,24 @@ int Run(int argc, char** argv) {
     if (command.app->parsed()) return command.run();
   }
   throw InternalError("no command was parsed");
+}
+
+// A file that we open must not become standard output because that was closed. What stands there
+// instead can be read only, so that writing to it fails as it should.
+void FillClosedStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    const int null = ::open("/dev/null", O_RDONLY);
+    if (null < 0) std::_Exit(kBadInput);
+  }
+}
+
+// Tables are mapped: whoever touches what is no longer in the file gets this signal.
+void ExplainLostFile(int /*signal*/) {
+  constexpr std::string_view kMessage =
+      "fathom: a file became shorter while it was read; try again when nothing writes to it\n";
+  static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0);
+  std::_Exit(kBadInput);
 }
 
 int RunAndExplain(int argc, char** argv) {
@@ -135,6 +173,8 @@ int RunAndExplain(int argc, char** argv) {
 }  // namespace fathom::cli
 
 int main(int argc, char** argv) {
+  fathom::cli::FillClosedStreams();
+  std::signal(SIGBUS, fathom::cli::ExplainLostFile);
   // A closed pipe then shows as a failed write, which WriteOut turns into a quiet end.
   std::signal(SIGPIPE, SIG_IGN);
   // So does a limit on the size of files.

@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
 #include "fathom/data/csv.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
@@ -22,13 +25,15 @@ constexpr const char* kExample =
     "Writes one line per row of TEST.csv: mean, std and quantiles of the target itself, noise "
     "included, in the\nunits of the file (with --latent: of the noise-free function). With several "
     "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
-    "is the log density of their values. Other columns\nare ignored.\n\nOf classes: the most "
+    "is the log density of their values. Other columns\nare ignored, or written too with "
+    "--keep.\n\nOf classes: the most "
     "probable class and a column p_CLASS for each; log_probability is that of the true class.";
 
 struct PredictCommandOptions {
   DataOptions data;
   std::string model, output = "-";
   std::string quantiles = "0.025,0.975";
+  std::vector<std::string> keep;
   PredictOptions predict;
   int threads = 0;
   Index chunk = 4096;
@@ -124,12 +129,30 @@ class JsonPieces : public Pieces {
   Index row_ = 0;
 };
 
+// The kept columns and, to their right, what was predicted.
+Table SideBySide(const Table& kept, const Table& predicted) {
+  Table both = kept;
+  for (const std::string& name : predicted.columns) {
+    if (std::count(kept.columns.begin(), kept.columns.end(), name) > 0)
+      ThrowError("--keep: column ", Quoted(name),
+                 " has the name of a prediction; give it another name, or do not keep it");
+    both.columns.push_back(name);
+  }
+  both.levels.resize(kept.columns.size());
+  for (std::size_t c = 0; c < predicted.columns.size(); ++c)
+    both.levels.push_back(predicted.LevelsOf(static_cast<Index>(c)));
+  both.values.resize(predicted.values.rows(), kept.values.cols() + predicted.values.cols());
+  both.values << kept.values, predicted.values;
+  return both;
+}
+
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
   if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Schema& schema = predictor.model().schema();
-  const RowsForModel test(options.data, schema, options.threads);
+  const RowsForModel test(options.data, schema, options.threads,
+                          {.targets_may_be_anything = true, .keep = SplitLists(options.keep)});
   TellNotes(test.rows().notes());
 
   Output output(options.output);
@@ -141,7 +164,10 @@ int RunPredict(const PredictCommandOptions& options) {
   }
   test.ForEachPiece(
       options.chunk, options.predict, [&](const Dataset& rows, const PredictOptions& predict) {
-        pieces->Write(PredictTable(predictor, rows, predict, {.quantiles = quantiles}));
+        Table table = PredictTable(predictor, rows, predict, {.quantiles = quantiles});
+        if (!options.keep.empty())
+          table = SideBySide(test.Kept(predict.first_row, rows.rows()), table);
+        pieces->Write(table);
       });
   pieces->Finish();
   output.Commit();
@@ -167,6 +193,11 @@ Command AddPredict(CLI::App* program) {
   app->add_option("--quantiles", options->quantiles, "Which quantiles to write")
       ->type_name("P[,P]")
       ->capture_default_str();
+  app->add_option("--keep", options->keep,
+                  "Column of TEST.csv to write before the predictions; repeat it, give a,b, or all")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   app->add_flag("--latent", options->predict.latent,
                 "Predict the function without the noise of an observation");
   app->add_flag("--json", options->json,

@@ -1,12 +1,15 @@
 #include "cli/progress.h"
 
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace fathom::cli {
 
@@ -14,12 +17,30 @@ namespace {
 
 volatile std::sig_atomic_t caught_signal = 0;
 
+// Of computing: however busy the machine is, a step that is nearly done is not lost.
+constexpr time_t kPatience = 2;  // seconds
+
+void SetPatience(time_t seconds) {
+  const itimerval timer{{0, 0}, {seconds, 0}};
+  ::setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
 void TakeNote(int signal) {
   if (caught_signal != 0) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);  // takes effect on return
   }
   caught_signal = signal;
+  SetPatience(kPatience);
+}
+
+// The step of a large network takes too long to be waited for.
+void GiveUp(int /*signal*/) {
+  constexpr std::string_view kMessage =
+      "fathom: interrupted within a long step, whose result is lost; what was written before it, "
+      "such as a checkpoint for 'fathom resume', is still there\n";
+  static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0);
+  std::_Exit(128 + caught_signal);
 }
 
 int TerminalWidth() {
@@ -113,8 +134,12 @@ Interrupts::Interrupts() {
     sigemptyset(&action.sa_mask);
     ::sigaction(signal, &action, nullptr);
   }
+  std::signal(SIGPROF, GiveUp);
 }
 
-int Interrupts::Caught() { return caught_signal; }
+int Interrupts::Caught() {
+  if (caught_signal != 0) SetPatience(0);
+  return caught_signal;
+}
 
 }  // namespace fathom::cli

@@ -39,7 +39,8 @@ class ProgressBar {
 };
 
 // Catches SIGINT, SIGTERM and SIGHUP from its construction until the program ends: the first is
-// noted, a second ends the program. A signal that was ignored stays ignored. Make only one.
+// noted, a second ends the program, and so does the first if nobody asks for it within two seconds
+// of computing. A signal that was ignored stays ignored. Make only one.
 class Interrupts {
  public:
   Interrupts();

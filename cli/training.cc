@@ -46,6 +46,17 @@ void CheckLog(const std::string& log, const std::vector<std::string>& others) {
   }
 }
 
+// The model is usable, but its user should know that it is less than it could be.
+void TellWhatWentWrong(const TrainingSummary& summary) {
+  if (summary.reason == StopReason::kTimeBudget && summary.steps <= 1)
+    Complain("note: --time-budget was too short for more than " + std::to_string(summary.steps) +
+             " steps: the model has learnt next to nothing; give it more time");
+  if (summary.reason == StopReason::kNumericalFailure)
+    Complain("note: the training " + summary.message +
+             "; the model is that of the last good step: try a lower --learning-rate, and look for "
+             "extreme numbers with 'fathom inspect'");
+}
+
 std::string HowToGoOn(const TrainingOptions& options, const Model& model) {
   if (std::filesystem::exists(CheckpointPath(options.output)))
     return "'fathom resume " + options.output + "' goes on from here";
@@ -102,6 +113,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
   }();
   SaveModel(model, options.output);
   if (log && !log_lost.given() && !log->WriteEnd(model.summary())) log_lost(log->problem());
+  TellWhatWentWrong(model.summary());
   const bool interrupted = model.summary().reason == StopReason::kInterrupted;
   if (interrupted) {
     Complain("interrupted after step " + std::to_string(model.summary().steps) +

@@ -16,6 +16,7 @@
 #include "fathom/base/error.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/file_bytes.h"
+#include "fathom/io/write_all.h"
 
 namespace fathom {
 
@@ -99,11 +100,8 @@ void ResultsFile::Open() {
 
 void ResultsFile::Append(const UnitRecord& record) {
   const std::string text = WriteRecord(record) + "\n";
-  const ssize_t written = ::write(file_, text.data(), text.size());
-  if (written != static_cast<ssize_t>(text.size()) || ::fdatasync(file_) != 0) {
-    const bool cut = written >= 0 && written != static_cast<ssize_t>(text.size());
-    const int reason = cut ? ENOSPC : errno;
-    ThrowError(path_, ": cannot add a result: ", std::strerror(reason),
+  if (!WriteAll(file_, text) || ::fdatasync(file_) != 0) {
+    ThrowError(path_, ": cannot add a result: ", std::strerror(errno),
                "; make room and start again: what is finished is kept");
   }
   records_.push_back(record);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "fathom/base/text.h"
+
 namespace fathom {
 
 namespace {
@@ -26,9 +28,19 @@ std::string Significant(double value, int digits) {
 
 std::string Bold(const std::string& text) { return std::string("**").append(text).append("**"); }
 
+// Names come from files of others: none may end its cell, or be taken for a tag.
+std::string MarkdownCell(const std::string& text) {
+  std::string cell;
+  for (const char c : Visible(text)) {
+    if (c == '|') cell += '\\';
+    cell += c == '<' ? "&lt;" : std::string(1, c);
+  }
+  return cell;
+}
+
 std::string MarkdownRow(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& cell : cells) line += " " + cell + " |";
+  for (const std::string& cell : cells) line += " " + MarkdownCell(cell) + " |";
   return line + "\n";
 }
 
@@ -278,10 +290,8 @@ std::string MarkdownFailures(const std::vector<UnitRecord>& records) {
   std::string rows;
   for (const UnitRecord& record : records) {
     if (!record.failed()) continue;
-    std::string reason = *record.outcome.failure;
-    for (std::size_t at = reason.find('|'); at != std::string::npos; at = reason.find('|', at + 2))
-      reason.replace(at, 1, "\\|");
-    rows += MarkdownRow({record.dataset, std::to_string(record.split), record.method, reason});
+    rows += MarkdownRow(
+        {record.dataset, std::to_string(record.split), record.method, *record.outcome.failure});
   }
   return rows.empty() ? rows : MarkdownHeader({"dataset", "split", "method", "reason"}) + rows;
 }

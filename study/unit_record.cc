@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "fathom/base/error.h"
+
 namespace fathom {
 
 namespace {
@@ -107,6 +109,21 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Discarded if it is not JSON, or nested more deeply than any record: what is nested is also copied
+// and freed level by level, on a stack that ends.
+Json ParseShallow(std::string_view text) {
+  constexpr int kDeepest = 20;
+  const auto check = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+    if (depth > kDeepest) ThrowError("nested too deeply");
+    return true;
+  };
+  try {
+    return Json::parse(text, check, false);
+  } catch (const Error&) {
+    return Json(Json::value_t::discarded);
+  }
+}
+
 // A record has the seed twice: among the settings, and by itself for those who look for it.
 bool HasSeed(const Json& settings) { return settings.is_object() && settings.contains("seed"); }
 
@@ -146,7 +163,7 @@ std::string WriteRecord(const UnitRecord& record) {
 }
 
 std::optional<UnitRecord> ReadRecord(std::string_view line) {
-  Json json = Json::parse(line, nullptr, false);
+  Json json = ParseShallow(line);
   if (!json.is_object()) return {};
   for (const char* name : {"dataset", "method"}) {
     if (!json.contains(name) || !json[name].is_string()) return {};
@@ -183,7 +200,7 @@ std::string WriteOutcome(const UnitOutcome& outcome) {
 }
 
 std::optional<UnitOutcome> ReadOutcome(std::string_view text) {
-  Reader reader(Json::parse(text, nullptr, false));
+  Reader reader(ParseShallow(text));
   UnitOutcome outcome = TakeOutcome(&reader);
   if (!reader.good()) return {};
   return outcome;
@@ -195,7 +212,9 @@ nlohmann::json SettingsOf(const UnitRecord& record) {
 
 std::string FirstDifference(const nlohmann::json& settings, const nlohmann::json& others) {
   const nlohmann::json difference = nlohmann::json::diff(settings, others);
-  return difference.empty() ? "" : difference[0]["path"].get<std::string>().substr(1);
+  if (difference.empty()) return "";
+  const auto path = difference[0]["path"].get<std::string>();
+  return path.empty() ? "all of them" : path.substr(1);
 }
 
 }  // namespace fathom

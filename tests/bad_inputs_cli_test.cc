@@ -89,15 +89,23 @@ class BadInputs : public ProgramTest {
     const double value = std::numeric_limits<double>::quiet_NaN();
     std::string nan = bytes;
     std::memcpy(&nan[8 + header], &value, sizeof(value));
+    std::string flipped = bytes;
+    flipped[flipped.size() - 5] ^= 1;
+    // Formats up to 5 have no checksum, so that what is wrong with them is found further inside.
+    const auto old = [](const std::string& file) {
+      return Replaced(Replaced(file, R"("checksum")", R"("checksun")"), R"("format_version":"6")",
+                      R"("format_version":"5")");
+    };
     const std::map<std::string, std::string> models = {
         {"empty", ""},
         {"random", noise},
         {"huge", huge},
         {"header_cut", cut},
         {"cut", bytes.substr(0, bytes.size() - 8)},
-        {"nan", nan},
-        {"future", Replaced(bytes, R"("format_version":"6")", R"("format_version":"7")")},
-        {"shapes", Replaced(bytes, R"(\"inducing\":10)", R"(\"inducing\":11)")}};
+        {"flipped", flipped},
+        {"nan", old(nan)},
+        {"future", Replaced(old(bytes), R"("format_version":"5")", R"("format_version":"7")")},
+        {"shapes", Replaced(old(bytes), R"(\"inducing\":10)", R"(\"inducing\":11)")}};
     for (const auto& [name, content] : models) folder_.Write(name + ".fathom", content);
   }
 

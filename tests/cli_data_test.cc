@@ -143,10 +143,10 @@ TEST_F(CliData, BadColumns) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     Bad(arguments, word);
   };
-  bad("when,y\n2024-01-01,1\n2024-01-02,2\n", "holds dates or times", {});
+  bad("x,y\n1,2024-01-01\n2,2024-01-02\n", "a target but holds dates", {});
   bad("a,y\n1,2\n2,3\n", "cannot stand between cells", {"--separator", "ab"});
   bad("a,y\n1,2\n2,3\n", "did you mean 'a'", {"--categorical", "A"});
-  bad("a;y\n1,5;2\n2,5;3\n", "line 2, column 'a': '1,5' has a comma", {});
+  bad("a;y\n1,5;2\n2,5;3\n", "line 2, column 'a': '1,5' has a comma", {"--decimal", "point"});
   bad("a,w,y\n1,-1,2\n2,1,3\n", "row 1, column 'w': the weight is negative", {"--weights", "w"});
   bad("a,y\n1,low\n2,high\n", "line 2, column 'y': 'low' is not a number", {"--task", "regress"});
   bad("\x1f\x8b\x08rubbish", "gzip data are", {});

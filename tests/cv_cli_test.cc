@@ -41,7 +41,8 @@ TEST_F(Cv, MeansAndErrorsAreThoseOfTheFolds) {
 
   // The same from the predictions that it wrote.
   const Table out = ReadTable(File("out.csv"));
-  EXPECT_EQ(out.columns, (std::vector<std::string>{"row", "fold", "mean", "std", "target"}));
+  EXPECT_EQ(out.columns,
+            (std::vector<std::string>{"row", "fold", "mean", "std", "target", "q025", "q975"}));
   ASSERT_EQ(out.values.rows(), 80);
   double first = 0;
   for (Index n = 0; n < 80; ++n) {
@@ -51,6 +52,39 @@ TEST_F(Cv, MeansAndErrorsAreThoseOfTheFolds) {
   EXPECT_EQ(Run({"--json", "--folds", "4", "--threads", "1"}), text);
   EXPECT_EQ(Run({"--json", "--folds", "4", "--threads", "7"}), text);
   EXPECT_NE(Run({"--json", "--folds", "4", "--seed", "2"}), text);
+}
+
+TEST_F(Cv, ComparesRecipesOnTheSameFolds) {
+  const Json json =
+      Json::parse(Run({"--json", "--folds", "3", "--compare", "default", "--hidden 0", "linear"}));
+  ASSERT_EQ(json["compared"].size(), 3U);
+  const auto alone = [&](const Arguments& more) {
+    return Json::parse(Run(Join({"--json", "--folds", "3"}, more)));
+  };
+  EXPECT_EQ(json["compared"][0]["mean"], alone({})["mean"]);
+  EXPECT_EQ(json["compared"][1]["recipe"], "--hidden 0");
+  EXPECT_EQ(json["compared"][1]["mean"], alone({"--hidden", "0"})["mean"]);
+  EXPECT_EQ(json["compared"][2]["mean"], alone({})["linear"]);
+  EXPECT_NE(Run({"--folds", "3", "--compare", "linear"}).find("linear"), std::string::npos);
+  Bad({"cv", train_, "--target", "y", "--compare", "--hiden 0"}, "--compare: '--hiden 0'");
+}
+
+TEST_F(Cv, NeverLearnsFromLaterRows) {
+  std::string table = "t,x,y\n";
+  for (int n = 0; n < 40; ++n) {
+    table +=
+        std::to_string((n * 7) % 40) + "," + std::to_string(n % 9) + "," + std::to_string(n) + "\n";
+  }
+  const std::string path = folder_.Write("t.csv", table);
+  const Arguments command = {"cv",       path, "--target", "y", "--steps", "5", "--inducing", "5",
+                             "--hidden", "0",  "--order",  "t", "--json"};
+  const Json folds = Json::parse(Good(Join(command, {"--folds", "3", "-o", File("out.csv")})));
+  EXPECT_EQ(folds["folds"].size(), 3U);
+  EXPECT_EQ(folds["rows"], 30) << "the earliest part is only learnt from";
+  const Json once = Json::parse(Good(Join(command, {"--test", "0.25"})));
+  EXPECT_EQ(once["folds"].size(), 1U);
+  EXPECT_EQ(once["rows"], 10);
+  Bad({"cv", path, "--target", "y", "--test", "1.5"}, "--test");
 }
 
 TEST_F(Cv, GroupsStayTogetherAndGivenFoldsAreTaken) {

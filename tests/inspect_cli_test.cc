@@ -68,12 +68,22 @@ TEST_F(InspectCommand, TellsTheProblemsOfATable) {
   EXPECT_TRUE(area["problem"].is_null());
   EXPECT_EQ(json["columns"][1]["levels"][0], Json({{"text", "flat"}, {"rows", 2}}));
   EXPECT_EQ(json["columns"][2]["constant"], true);
+  EXPECT_EQ(json["columns"][4]["type"], "date");
   EXPECT_EQ(json["columns"][5]["role"], "target");
-  const std::string problem = json["columns"][4]["problem"];
-  EXPECT_NE(problem.find("dates"), std::string::npos) << problem;
-  EXPECT_EQ(json["fit"]["refusal"], problem);
+  EXPECT_TRUE(json["fit"]["refusal"].is_null());
   const std::string text = Good({"inspect", table, "--target", "price"});
-  EXPECT_NE(text.find("fit         would refuse it"), std::string::npos) << text;
+  EXPECT_NE(text.find("try         fathom fit " + table + " --target price"), std::string::npos)
+      << text;
+}
+
+TEST_F(InspectCommand, ExitsWith2WhereFitWouldRefuse) {
+  std::string names = "name,y\n";
+  for (int n = 0; n < 30; ++n) names += "k" + std::to_string(n) + "," + std::to_string(n) + "\n";
+  const Outcome outcome = Run({"inspect", folder_.Write("names.csv", names), "--target", "y"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.out.find("fit         would refuse it"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("nearly every row"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("try  "), std::string::npos) << "nothing would be left to learn from";
 }
 
 TEST_F(InspectCommand, SaysOfATableWhatFitThenDoes) {

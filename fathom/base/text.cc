@@ -26,6 +26,20 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// The bytes of the character at the front if it is a control character beyond ASCII, or one that
+// changes the order in which others are shown, so that a text reads as what it is not; else 0.
+std::size_t HiddenCharacter(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.size() >= 2 && byte(0) == 0xC2 && byte(1) < 0xA0) return 2;   // U+0080 to U+009F
+  if (text.size() >= 2 && byte(0) == 0xD8 && byte(1) == 0x9C) return 2;  // U+061C
+  if (text.size() < 3 || byte(0) != 0xE2) return 0;
+  const unsigned low = (byte(1) & 0x3FU) << 6 | (byte(2) & 0x3FU);  // U+2000 plus this
+  const bool marks = low == 0x0E || low == 0x0F;
+  const bool lines_and_embeddings = low >= 0x28 && low <= 0x2E;
+  const bool isolates = low >= 0x66 && low <= 0x69;
+  return marks || lines_and_embeddings || isolates ? 3 : 0;
+}
+
 }  // namespace
 
 std::string Quoted(std::string_view text) {
@@ -36,13 +50,22 @@ std::string Quoted(std::string_view text) {
     // Not in the middle of a UTF-8 character, whose later bytes are 10xxxxxx.
     while (length > 0 && (text[length] & 0xC0) == 0x80) --length;
   }
-  std::string out = "'";
-  const bool utf8 = IsUtf8(text.substr(0, length));
-  for (const char c : text.substr(0, length)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !utf8) ? '?' : c;
+  std::string out(1, '\'');
+  out += Visible(text.substr(0, length));
+  out += length < text.size() ? "...'" : "'";
+  return out;
+}
+
+std::string Visible(std::string_view text) {
+  std::string out;
+  const bool utf8 = IsUtf8(text);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const std::size_t hidden = utf8 ? HiddenCharacter(text.substr(i)) : 0;
+    out += hidden > 0 || byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !utf8) ? '?' : text[i];
+    if (hidden > 0) i += hidden - 1;
   }
-  return out + (length < text.size() ? "...'" : "'");
+  return out;
 }
 
 std::string QuotedList(std::span<const std::string> names, std::size_t limit) {

@@ -8,9 +8,12 @@
 
 namespace fathom {
 
-// 'text' in single quotes and on one line whatever it holds: control characters, and all but
-// ASCII in a text that is not UTF-8, become '?'; a long text is cut after 60 bytes.
+// 'text' in single quotes and made Visible; a long text is cut after 60 bytes.
 std::string Quoted(std::string_view text);
+
+// `text` on one line, without characters that a terminal would obey: control characters, those that
+// turn the direction of writing, and all but ASCII in a text that is not UTF-8 become '?'.
+std::string Visible(std::string_view text);
 
 // Quoted names with commas between them; of many names only the first `limit` and how many more
 // there are.

@@ -9,19 +9,19 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/base/threads.h"
+#include "fathom/data/column_kinds.h"
 #include "fathom/data/csv_layout.h"
+#include "fathom/data/csv_open.h"
 #include "fathom/data/csv_row.h"
+#include "fathom/io/text_encoding.h"
 
 namespace fathom {
 namespace {
 
 using internal::CsvLayout;
 using internal::LevelCodes;
-
-void RefuseNul(const std::string& source, std::string_view text) {
-  if (text.find('\0') == std::string_view::npos) return;
-  ThrowError(source, ": is not a text file (it holds zero bytes); save the table as CSV");
-}
+using internal::OpenedCsv;
+using internal::RefuseNul;
 
 constexpr std::size_t kPiece = 1 << 20;
 
@@ -160,8 +160,10 @@ void UniteLevels(const CsvLayout& layout, const Body& body,
   }
 }
 
-void ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view text,
-              Index first_line, int threads, Table* table) {
+void ReadBody(const FileBytes& file, const OpenedCsv& csv, int threads, Table* table) {
+  const CsvLayout& layout = csv.layout;
+  const std::string_view text = csv.body;
+  const Index first_line = csv.header_lines + 1;
   const ThreadPool pool(text.size() <= kPiece ? 1 : threads);
   const Body body = CutBody(file, layout, text, first_line, pool);
   const auto columns = static_cast<Index>(table->columns.size());
@@ -182,35 +184,34 @@ void ReadBody(const FileBytes& file, const CsvLayout& layout, std::string_view t
     if (any_text) levels[k].resize(table->columns.size());
     ParsePiece(layout, piece, body.whole_lines, &levels[k],
                table->values.data() + piece.first_row * columns, columns);
-    file.Discard(piece.text);
+    file.Release(piece.text);
   });
   if (any_text) UniteLevels(layout, body, levels, pool, table);
 }
 
-// A file whose header was read.
-struct OpenedCsv {
-  CsvLayout layout;
-  std::string_view body;  // without blank lines at its end
-  Index header_lines = 0;
-};
-
-OpenedCsv Open(const FileBytes& file, const ReadOptions& options) {
-  OpenedCsv csv;
-  csv.layout.source = file.name();
-  std::string_view text = file.bytes();
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  internal::RefuseForeignFormats(csv.layout.source, text);
-  RefuseNul(csv.layout.source, text.substr(0, 1 << 16));
-
-  csv.header_lines = internal::ReadHeader(options, &text, &csv.layout);
-  while (!text.empty() &&
-         (text.back() == '\n' || internal::IsBlank(text.back(), csv.layout.separator))) {
-    text.remove_suffix(1);
+// What is known when all cells are read.
+void FinishTable(const OpenedCsv& csv, std::vector<Note> formats, Table* table) {
+  const CsvLayout& layout = csv.layout;
+  table->notes = csv.notes;
+  bool decoded = layout.decoded;
+  for (std::vector<std::string>& levels : table->levels) {
+    for (std::string& level : levels) {
+      if (IsUtf8(level)) continue;
+      level = ToUtf8(level);
+      decoded = true;
+    }
   }
-  if (text.empty())
-    ThrowError(csv.layout.source, ": has a header but no rows; add rows of numbers");
-  csv.body = text;
-  return csv;
+  if (decoded) {
+    table->notes.push_back(
+        {"encoding", 1, layout.source + ": is not UTF-8; read as Windows-1252 (Latin-1)"});
+  }
+  table->notes.insert(table->notes.end(), formats.begin(), formats.end());
+  for (std::size_t c = 0; c < layout.names.size(); ++c) {
+    const bool plain = layout.formats[c].kind == CellFormat::Kind::kPlain;
+    if (layout.destinations[c] < 0 || layout.text[c] != 0 || plain) continue;
+    table->formats.resize(table->columns.size());
+    table->formats[layout.destinations[c]] = layout.formats[c];
+  }
 }
 
 void AppendText(const std::string& text, std::string* line) {
@@ -228,45 +229,74 @@ void AppendText(const std::string& text, std::string* line) {
 }  // namespace
 
 Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
-  OpenedCsv csv = Open(file, options);
+  OpenedCsv csv = internal::OpenCsv(file, options);
   CsvLayout& layout = csv.layout;
   Table table;
   table.source = layout.source;
+  table.missing = options.missing;
   if (!layout.named) table.unnamed_columns = static_cast<Index>(layout.names.size());
-  table.columns = internal::ChooseColumns(options, csv.body, &layout);
+  table.columns = internal::ChooseColumns(options, &layout);
   for (std::size_t c = 0; c < layout.names.size(); ++c) {
     if (layout.destinations[c] < 0) table.left_out.push_back(layout.names[c]);
   }
-  ReadBody(file, layout, csv.body, csv.header_lines + 1, options.threads, &table);
+  if (layout.has_index && layout.destinations[0] >= 0) table.index_column = layout.names[0];
+  std::vector<Note> formats;
+  internal::FindKinds(options, csv.body, internal::Evidence::kFirstLines, &layout, &formats);
+  try {
+    ReadBody(file, csv, options.threads, &table);
+  } catch (const Error&) {
+    // A cell is not what the first lines have promised: now all lines are asked.
+    const CsvLayout first = layout;
+    formats.clear();
+    internal::FindKinds(options, csv.body, internal::Evidence::kEverything, &layout, &formats);
+    if (layout.text == first.text && layout.formats == first.formats) throw;
+    table.levels.clear();
+    ReadBody(file, csv, options.threads, &table);
+  }
+  FinishTable(csv, std::move(formats), &table);
   return table;
 }
 
 std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options) {
-  return Open(file, options).layout.names;
+  return internal::OpenCsv(file, options).layout.names;
 }
 
 std::vector<std::string> ReadCsvStrings(const FileBytes& file, const std::string& column,
                                         const ReadOptions& options) {
-  const OpenedCsv csv = Open(file, options);
+  return ReadCsvColumns(file, {column}, options).cells.front();
+}
+
+TextColumns ReadCsvColumns(const FileBytes& file, const std::vector<std::string>& columns,
+                           const ReadOptions& options) {
+  const OpenedCsv csv = internal::OpenCsv(file, options);
   const CsvLayout& layout = csv.layout;
-  const Index place = FindColumn(layout.source, layout.names, column);
-  std::vector<std::string> cells;
+  TextColumns wanted;
+  std::vector<Index> places;
+  const bool all = columns == std::vector<std::string>{"all"} &&
+                   std::count(layout.names.begin(), layout.names.end(), "all") == 0;
+  for (const std::string& name : all ? layout.names : columns) {
+    places.push_back(FindColumn(layout.source, layout.names, name));
+    wanted.names.push_back(layout.names[static_cast<std::size_t>(places.back())]);
+  }
+  wanted.cells.resize(places.size());
   const char* p = csv.body.data();
   const char* const end = p + csv.body.size();
   for (Index line = csv.header_lines + 1;; ++p) {
     const std::vector<internal::CsvField> fields = internal::FieldsOfRow(p, end, layout.separator);
     if (fields.size() != layout.names.size())
       internal::ThrowRagged(layout, line, static_cast<Index>(fields.size()));
-    const internal::CsvField& field = fields[static_cast<std::size_t>(place)];
-    if (field.problem != nullptr) {
-      ThrowError(layout.source, ": line ", line, ", column ", Quoted(column), ": ", field.problem,
-                 " in ", Quoted(field.text), "; mend the quotes");
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const internal::CsvField& field = fields[static_cast<std::size_t>(places[k])];
+      if (field.problem != nullptr) {
+        ThrowError(layout.source, ": line ", line, ", column ", Quoted(wanted.names[k]), ": ",
+                   field.problem, " in ", Quoted(field.text), "; mend the quotes");
+      }
+      wanted.cells[k].push_back(ToUtf8(internal::Unescape(field)));
     }
-    cells.push_back(internal::Unescape(field));
     const char* const row_end = fields.back().next;
     line += 1 + std::count(p, row_end, '\n');
     p = row_end;
-    if (p == end) return cells;
+    if (p == end) return wanted;
   }
 }
 

@@ -27,6 +27,10 @@ Table ReadCsv(const FileBytes& file, const ReadOptions& options);
 // The names of the columns, as ReadCsv finds them.
 std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options);
 
+// ReadColumns for this format.
+TextColumns ReadCsvColumns(const FileBytes& file, const std::vector<std::string>& columns,
+                           const ReadOptions& options);
+
 // The cells of one column (by name or number) as they are written, without blanks and quotes around
 // them: for columns that are neither numbers nor categories. Throws Error as ReadCsv does, but for
 // what the other columns hold.

@@ -1,4 +1,4 @@
-// What the first lines of a CSV file say about the rest: separator, names, kinds of columns.
+// What the first line of a CSV file says about the rest: names and places of columns.
 #ifndef FATHOM_DATA_CSV_LAYOUT_H_
 #define FATHOM_DATA_CSV_LAYOUT_H_
 
@@ -10,17 +10,13 @@
 
 namespace fathom::internal {
 
-// Throws Error if `text` begins like a file of another format, or holds nothing.
-void RefuseForeignFormats(const std::string& source, std::string_view text);
+// Finds the names, and moves *text behind the line of names, if there is one. Returns the number of
+// lines that it took. A column without a name is called after its number.
+Index ReadHeader(const ReadOptions& options, std::string_view* text, CsvLayout* layout,
+                 std::vector<Note>* notes);
 
-// Finds the separator and the names, and moves *text behind the line of names, if there is one.
-// Returns the number of lines that it took.
-Index ReadHeader(const ReadOptions& options, std::string_view* text, CsvLayout* layout);
-
-// Decides from the options and the first lines of the body which columns are kept, and which hold
-// strings. Returns the names of the kept ones in the order of the file.
-std::vector<std::string> ChooseColumns(const ReadOptions& options, std::string_view body,
-                                       CsvLayout* layout);
+// Decides from the options which columns are kept. Returns their names in the order of the file.
+std::vector<std::string> ChooseColumns(const ReadOptions& options, CsvLayout* layout);
 
 // The fields of the row that starts at `begin`; the last one ends at a newline or at `end`.
 std::vector<CsvField> FieldsOfRow(const char* begin, const char* end, char separator);

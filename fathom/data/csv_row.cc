@@ -1,7 +1,6 @@
 #include "fathom/data/csv_row.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -72,9 +71,17 @@ struct Line {
     ThrowError(place, value,
                " is not a finite number; leave the cell empty if its value is unknown");
   }
+  const CellFormat& format = line.layout.formats[column];
+  if (format.kind != CellFormat::Kind::kPlain) {
+    throw RoleError(place + value + " is not written as the other cells, which are " +
+                        DescribeFormat(format) + "; correct it, or declare it missing",
+                    "missing", std::string(field.text));
+  }
   if (IsNumberWithComma(field.text)) {
-    ThrowError(place, value,
-               " has a comma in it; write a decimal point, and nothing between thousands");
+    throw RoleError(place + value +
+                        " has a comma in it where other cells have a decimal point; correct it, or "
+                        "say which of the two is before the fraction",
+                    "decimal", "comma");
   }
   throw RoleError(place + value +
                       " is not a number; correct it, or leave the cell empty if its value is "
@@ -88,12 +95,20 @@ const char* ParseUnusualCell(const Line& line, const char* cell, Index column, d
   const CsvLayout& layout = line.layout;
   const CsvField field = ReadField(cell, line.end, layout.separator);
   if (!field.problem) {
-    if (IsMissing(field.text)) {
+    if (layout.missing.InNumbers(field.text)) {
+      *value = std::numeric_limits<double>::quiet_NaN();
+      return field.next;
+    }
+    const CellFormat& format = layout.formats[column];
+    const bool plain = format.kind == CellFormat::Kind::kPlain;
+    const bool read =
+        plain ? ReadPlainNumber(field.text, value) : ReadCell(format, field.text, value);
+    if (read) return field.next;
+    if (layout.anything[column]) {
       *value = std::numeric_limits<double>::quiet_NaN();
       return field.next;
     }
     const Number kind = ParseNumber(field.text, value);
-    if (kind == Number::kGood) return field.next;
     // In a line with too many or too few fields the wrong text is the lesser fault.
     const Index found = CountFields(line.begin, line.end, layout.separator);
     if (found != static_cast<Index>(layout.names.size())) ThrowRagged(layout, line.number, found);
@@ -116,7 +131,7 @@ const char* ParseTextCell(const Line& line, const char* cell, Index column, Leve
   const CsvField field = ReadField(cell, line.end, line.layout.separator);
   if (field.problem) ThrowBadCell(line, column, field, Number::kNone);
   Index code = -1;
-  if (!IsMissing(field.text)) {
+  if (!line.layout.missing.InText(field.text)) {
     const bool plain = !field.quoted || field.text.find('"') == std::string_view::npos;
     code = plain ? levels->Code(field.text) : levels->Code(Unescape(field));
   }
@@ -125,15 +140,6 @@ const char* ParseTextCell(const Line& line, const char* cell, Index column, Leve
 }
 
 }  // namespace
-
-bool IsMissing(std::string_view text) {
-  constexpr std::string_view kWords[] = {"", "?", "na", "n/a", "#n/a", "nan", "-nan", "null"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == b;
-    });
-  });
-}
 
 bool IsNumberWithComma(std::string_view text) {
   std::string without(text);
@@ -181,10 +187,11 @@ CsvField ReadField(const char* begin, const char* end, char separator) {
 }
 
 std::string Unescape(const CsvField& field) {
-  std::string text(field.text);
-  if (!field.quoted) return text;
-  for (std::size_t i = text.find("\"\""); i != std::string::npos; i = text.find("\"\"", i + 1)) {
-    text.erase(i, 1);
+  if (!field.quoted) return std::string(field.text);
+  std::string text;
+  for (std::size_t i = 0; i < field.text.size(); ++i) {
+    if (field.text.substr(i, 2) == "\"\"") ++i;
+    text += field.text[i];
   }
   return text;
 }
@@ -194,6 +201,7 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
   const Line here{layout, begin, end, line};
   const char separator = layout.separator;
   const std::size_t columns = layout.names.size();
+  const bool sentinels = layout.missing.has_numbers();
   const char* p = begin;
   for (std::size_t c = 0; c < columns; ++c) {
     if (c > 0) {
@@ -216,17 +224,24 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
     const auto [stop, problem] = std::from_chars(p, end, value);
     p = stop;
     while (p != end && IsBlank(*p, separator)) ++p;
-    if (problem != std::errc() || !std::isfinite(value) || (p != end && *p != separator)) {
+    if (problem != std::errc() || !std::isfinite(value) || (p != end && *p != separator) ||
+        layout.written[c]) {
       p = ParseUnusualCell(here, cell, static_cast<Index>(c), &value);
     }
+    if (sentinels && layout.missing.IsMissing(value))
+      value = std::numeric_limits<double>::quiet_NaN();
     row[destination] = value;
   }
   if (p != end) ThrowWrongCount(here);
 }
 
+bool ReadPlainNumber(std::string_view text, double* value) {
+  return ParseNumber(text, value) == Number::kGood;
+}
+
 bool IsNumber(std::string_view text) {
-  double ignored = 0;
-  return ParseNumber(text, &ignored) != Number::kNone && !IsMissing(text);
+  double value = 0;
+  return ParseNumber(text, &value) != Number::kNone && !std::isnan(value);
 }
 
 }  // namespace fathom::internal

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "fathom/base/types.h"
+#include "fathom/data/cell_format.h"
 #include "fathom/data/levels.h"
+#include "fathom/data/missing_words.h"
 
 namespace fathom::internal {
 
@@ -16,8 +18,14 @@ struct CsvLayout {
   char separator = ',';
   bool named = true;                // the file's first line holds the names
   std::vector<std::string> names;   // of all columns of the file
+  bool has_index = false;           // the first column is the only one that the file gives no name
+  bool decoded = false;             // some name was not UTF-8
   std::vector<Index> destinations;  // [names]  its column in the table, or -1 if left out
   std::vector<char> text;           // [names]  whether its cells are strings
+  std::vector<CellFormat> formats;  // [names]  how its cells are written, if they are no strings
+  std::vector<char> written;        // [names]  whether that format is not plain
+  std::vector<char> anything;       // [names]  whether what is no number counts as missing
+  MissingWords missing;
 };
 
 // A blank that may surround a field; in tab-separated text a tab does not.
@@ -47,10 +55,10 @@ void ParseRow(const CsvLayout& layout, const char* begin, const char* end, Index
 // Throws Error: the line has `found` fields, but the file has another number of columns.
 [[noreturn]] void ThrowRagged(const CsvLayout& layout, Index line, Index found);
 
-// Whether `text` is a number, as the body of a file may hold one, and whether it stands for a
-// missing cell.
+// Whether `text`, which has no blanks around it, is a finite number as programs write it.
+bool ReadPlainNumber(std::string_view text, double* value);
+// Whether `text` is a number, be it infinite, and does not stand for a missing cell.
 bool IsNumber(std::string_view text);
-bool IsMissing(std::string_view text);
 // A decimal comma, or commas between thousands: digits around every comma.
 bool IsNumberWithComma(std::string_view text);
 

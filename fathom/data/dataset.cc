@@ -57,6 +57,22 @@ void NoteConstantTargets(DatasetParts* dataset) {
            "the predicted spread is a guess"});
 }
 
+// Squares of the targets and of their differences must be numbers, too.
+void CheckTargetSizes(const DatasetParts& dataset) {
+  constexpr double kLargest = 1e150, kSmallest = 1e-150;
+  for (Index t = 0; t < dataset.targets.cols(); ++t) {
+    const auto target = dataset.targets.col(t);
+    const double low = target.minCoeff(), high = target.maxCoeff();
+    const double size = std::max(std::abs(low), std::abs(high));
+    const bool large = size > kLargest;
+    if (!large && !(size > 0 && size < kSmallest)) continue;
+    ThrowError(dataset.source, ": target column ", Quoted(dataset.schema.targets[t]),
+               " holds numbers ", large ? "up to " : "not above ", size, ", which are too ",
+               large ? "large" : "small", " to be squared; give it in ",
+               large ? "larger" : "smaller", " units");
+  }
+}
+
 void CheckNames(const std::string& source, const Schema& schema) {
   std::set<std::string> seen;
   for (const auto& names : {schema.FeatureNames(), schema.targets}) {
@@ -124,7 +140,7 @@ Dataset::Dataset(DatasetParts parts) {
 }
 
 InputRows::InputRows(const Table& table, const Schema& schema, const InputStd& std)
-    : table_(table), schema_(schema) {
+    : table_(table), schema_(schema), notes_(table.notes) {
   if (table.values.rows() == 0) ThrowError(table.source, ": has no rows; add at least one");
   FindColumns();
   FindStd(std);
@@ -270,6 +286,11 @@ void InputRows::FindStd(const InputStd& std) {
   }
 }
 
+double InputRows::VarianceOf(const Source& source, Index row) const {
+  const double deviation = source.cell_std < 0 ? 0 : std_cells_(row, source.cell_std);
+  return source.variance + deviation * deviation;
+}
+
 Moments InputRows::ReadInputs(std::span<const Index> picked) const {
   Moments inputs;
   inputs.SetZero(static_cast<Index>(picked.size()), schema_.width());
@@ -285,15 +306,19 @@ Moments InputRows::ReadInputs(std::span<const Index> picked) const {
         const Index level = source.levels[static_cast<std::size_t>(value)];
         value = level < 0 ? kNaN : static_cast<double>(level);
       }
+      const InputColumn& input = schema_.inputs[s];
       if (std::isnan(value)) {
         std::fill(mean, mean + width, kNaN);
         std::fill(var, var + width, kNaN);
+      } else if (!input.parts.empty()) {
+        for (Index k = 0; k < width; ++k)
+          mean[k] = PartOfDate(input.parts[k], value, input.first_date);
+        var[0] = VarianceOf(source, n);
       } else if (width > 1) {
         mean[static_cast<Index>(value)] = 1;  // of two levels, the number itself is the indicator
       } else {
         *mean = value;
-        const double deviation = source.cell_std < 0 ? 0 : std_cells_(n, source.cell_std);
-        *var = source.variance + deviation * deviation;
+        *var = VarianceOf(source, n);
       }
       mean += width;
       var += width;
@@ -348,7 +373,14 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   parts.schema = schema;
   parts.inputs = reader.ReadInputs(picked);
   parts.targets = reader.ReadTargets(picked);
-  if (!schema.weights.empty()) parts.weights = weights(picked);
+  if (!schema.weights.empty()) {
+    parts.weights = weights(picked);
+    // Weights that are no counts say nothing about how much is known in all, so that on average a
+    // row counts as one. (The largest first: their sum might overflow.)
+    const double largest = parts.weights.maxCoeff();
+    if (!schema.weights_are_counts)
+      parts.weights = (parts.weights / largest / (parts.weights / largest).mean()).eval();
+  }
   parts.dropped_rows = table.values.rows() - kept;
   parts.notes = std::move(notes);
   parts.table_rows = picked;
@@ -360,6 +392,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   };
   note("rows_without_target", without_target, "without a target");
   note("rows_of_weight_zero", weightless, "of weight 0");
+  if (!schema.has_classes()) CheckTargetSizes(parts);
   if (!schema.has_classes()) NoteConstantTargets(&parts);
   return Dataset(std::move(parts));
 }

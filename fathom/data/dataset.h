@@ -107,6 +107,7 @@ class InputRows {
   void FindLevels(const InputColumn& input, Source* source);
   void FindClasses();
   void FindStd(const InputStd& std);
+  double VarianceOf(const Source& source, Index row) const;
   Moments ReadInputs(std::span<const Index> rows) const;
   Matrix ReadTargets(const std::vector<Index>& rows) const;
 

@@ -166,7 +166,9 @@ TEST(InputRows, TakesUnseenLevelsAsMissingAndCountsThem) {
 
 TEST(MakeDataset, WeighsRows) {
   Table table = Coloured();
-  const Roles roles{.targets = {"y"}, .weights = "x"};
+  const Roles ratios{.targets = {"y"}, .weights = "x"};
+  EXPECT_TRUE(MakeDataset(table, ratios).weights().isApprox(Eigen::Vector4d(0.4, 0.8, 1.2, 1.6)));
+  const Roles roles{.targets = {"y"}, .weights = "x", .weights_are_counts = true};
   EXPECT_EQ(MakeDataset(table, roles).weights(), Eigen::Vector4d(1, 2, 3, 4));
   table.values(1, 2) = 0;
   const Dataset dropped = MakeDataset(table, roles);

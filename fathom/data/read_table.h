@@ -7,6 +7,7 @@
 
 #include "fathom/base/export.h"
 #include "fathom/data/table.h"
+#include "fathom/io/file_bytes.h"
 
 namespace fathom FATHOM_PUBLIC {
 
@@ -16,20 +17,35 @@ enum class Header {
   kAbsent,   // it does not
 };
 
+enum class DateOrder {
+  kDetect,      // of 2/1/2024: from a day above 12 in the column, else the month is first
+  kDayFirst,    // in January
+  kMonthFirst,  // in February
+};
+
 struct ReadOptions {
   struct Column {
     std::string name;
     bool text = false;  // its cells are strings, even where they look like numbers
+    // How its cells are written, unless the file shows that they are written in another way.
+    CellFormat format = {};
+    bool may_hold_anything = false;  // what is no number counts as missing
   };
 
   int threads = 0;     // 0 = all cores; the result does not depend on it
-  char separator = 0;  // between the cells of a line; 0: found out among , ; | and tab
+  char separator = 0;  // between the cells of a line; 0: found out among , ; | tab and blanks
+  char decimal = 0;    // the sign before a fraction, '.' or ','; 0: found out
+  DateOrder date_order = DateOrder::kDetect;
+  std::vector<std::string> missing = {};  // words for a missing cell, beside the usual ones
   Header header = Header::kDetect;
   // Columns to leave out, by name or number; their cells may hold any text.
   std::vector<std::string> ignore = {};
-  // Columns to read as strings and as numbers, by name or number. Any other column holds strings
-  // if, in the first 1000 lines, more of its cells are strings than numbers.
+  // Columns to read as strings and as numbers, by name or number. Any other column holds numbers,
+  // times or dates if all its cells can be read in one of their formats, and otherwise strings if
+  // more of its cells are strings than numbers. The first 1000 lines decide, and the whole file
+  // where a later line proves them wrong.
   std::vector<std::string> text = {}, numbers = {};
+  bool faulty_cells_are_missing = false;  // what is no number among numbers; for a first look
   // If not empty, all columns but these are left out; a name that the file has not is no error.
   std::vector<Column> only = {};
   // What the columns of a file without names are called: the list with as many names as the file
@@ -42,6 +58,19 @@ struct ReadOptions {
 // name. Throws Error with file, place, value and cure for the first fault. Needs no memory but for
 // the numbers, and for the text where it was packed or came through a pipe.
 Table ReadTable(const std::string& path, const ReadOptions& options = {});
+// The same for a file that is open and unpacked.
+Table ReadTable(const FileBytes& file, const ReadOptions& options = {});
+
+// Columns as they are written.
+struct TextColumns {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> cells;  // [names, rows]
+};
+
+// The columns of the given names or numbers; "all" alone, if no column is called that, means all of
+// them. Throws Error as ReadTable does, but for what the cells hold.
+TextColumns ReadColumns(const FileBytes& file, const std::vector<std::string>& columns,
+                        const ReadOptions& options = {});
 
 }  // namespace fathom
 

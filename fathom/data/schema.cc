@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -12,50 +11,14 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/role_error.h"
+#include "fathom/data/written_date.h"
+#include "fathom/data/written_number.h"
 
 namespace fathom {
 
 namespace {
 
 constexpr std::size_t kMostCategories = 100;
-
-// 2024-05-31, 31.5.2024, 5/31/24, 20:15 and the like, with or without a time behind it: groups of
-// one, two or four digits with the same separator between the first three.
-bool LooksLikeDate(std::string_view text) {
-  std::vector<std::size_t> digits;
-  char separator = 0;
-  std::size_t i = 0;
-  while (i < text.size() && digits.size() < 3) {
-    std::size_t count = 0;
-    while (i + count < text.size() && std::isdigit(static_cast<unsigned char>(text[i + count])))
-      ++count;
-    if (count == 0 || count == 3 || count > 4) return false;
-    digits.push_back(count);
-    i += count;
-    if (i == text.size() || digits.size() == 3) break;
-    const char c = text[i++];
-    if ((c != '-' && c != '/' && c != '.' && c != ':') || (separator != 0 && c != separator))
-      return false;
-    separator = c;
-  }
-  const bool ended = i == text.size() || text[i] == ' ' || text[i] == 'T';
-  const bool clock = separator == ':' && digits.size() >= 2 && digits[0] <= 2 && digits[1] == 2;
-  return ended && (clock || digits.size() == 3);
-}
-
-// 1.234.567: digits in threes.
-bool LooksLikeThousands(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  const std::size_t first = std::min(text.find('.'), text.size());
-  if (first == 0 || first > 3 || (text.size() - first) % 4 != 0 || text.size() - first < 8)
-    return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool point = i >= first && (i - first) % 4 == 0;
-    if (point ? text[i] != '.' : std::isdigit(static_cast<unsigned char>(text[i])) == 0)
-      return false;
-  }
-  return true;
-}
 
 // The roles of the columns of one table.
 class SchemaMaker {
@@ -67,8 +30,13 @@ class SchemaMaker {
     if (table_.values.rows() == 0) ThrowError(table_.source, ": has no rows; add at least one");
     Schema schema;
     schema.unnamed_columns = table_.unnamed_columns;
-    for (const std::string& target : roles_.targets)
+    schema.missing = table_.missing;
+    schema.weights_are_counts = roles_.weights_are_counts;
+    for (const std::string& target : roles_.targets) {
       schema.targets.push_back(Assign(target, kTarget));
+      if (table_.formats.empty()) continue;
+      schema.target_formats.push_back(table_.FormatOf(FindColumn(table_, target)));
+    }
     schema.classes = FindClasses(schema.targets);
     if (!roles_.weights.empty()) schema.weights = Assign(roles_.weights, kWeights);
     for (const std::string& name : roles_.ignore) {
@@ -76,6 +44,8 @@ class SchemaMaker {
       if (std::count(table_.columns.begin(), table_.columns.end(), name) > 0)
         Assign(name, kIgnored);
     }
+    LeaveOutIndex();
+    if (roles_.ignore_dates) LeaveOutDates();
     const std::vector<Index> remaining = RemainingColumns();
     if (remaining.empty()) {
       ThrowError(table_.source, ": no input columns are left beside the targets ",
@@ -88,12 +58,52 @@ class SchemaMaker {
     }
     for (const Index c : kept) {
       CheckUsable(c, false);
-      schema.inputs.push_back({table_.columns[c], table_.LevelsOf(c)});
+      schema.inputs.push_back(MakeInput(c));
     }
     return schema;
   }
 
  private:
+  bool IsDate(Index c) const { return table_.FormatOf(c).kind == CellFormat::Kind::kDate; }
+
+  InputColumn MakeInput(Index c) {
+    InputColumn input{table_.columns[c], table_.LevelsOf(c), table_.FormatOf(c)};
+    if (!IsDate(c)) return input;
+    const Vector days = table_.values.col(c);
+    input.parts = UsefulParts({days.data(), static_cast<std::size_t>(days.size())});
+    input.first_date = days.minCoeff<Eigen::PropagateNumbers>();
+    std::string parts = "days since " + internal::DateText(input.first_date);
+    for (std::size_t k = 1; k < input.parts.size(); ++k) parts += ", " + NameOf(input.parts[k]);
+    // The reader has told already how it read them.
+    const std::string place = ": column " + Quoted(input.name) + ": ";
+    for (Note& note : notes_) {
+      if (note.kind == "format" && note.text.find(place) != std::string::npos)
+        note.text += "; becomes " + parts;
+    }
+    return input;
+  }
+
+  // A column that R or pandas has put before the others, unless it was given a role.
+  void LeaveOutIndex() {
+    if (table_.index_column.empty()) return;
+    const Index c = FindColumn(table_, table_.index_column);
+    if (role_[c] != nullptr) return;
+    role_[c] = kIgnored;
+    notes_.push_back({"index_column", 1,
+                      table_.source + ": left out the first column, which has no name: it numbers "
+                                      "or names the rows; give it a name if it is an input"});
+  }
+
+  void LeaveOutDates() {
+    std::vector<std::string> names;
+    for (std::size_t c = 0; c < role_.size(); ++c) {
+      if (role_[c] != nullptr || !IsDate(static_cast<Index>(c))) continue;
+      role_[c] = kIgnored;
+      names.push_back(table_.columns[c]);
+    }
+    AddNote("date_columns", names, "dates");
+  }
+
   const std::string& Assign(const std::string& name, const char* role) {
     const Index c = FindColumn(table_, name);
     const std::string& column = table_.columns[c];
@@ -112,6 +122,10 @@ class SchemaMaker {
                                 "; replace it by numbers";
       if (role == kTarget) throw RoleError(fault + ", or classify", "task", "");
       throw Error(fault);
+    }
+    if (IsDate(c) && role != kIgnored) {
+      ThrowError(table_.source, ": column ", Quoted(column), " is ", role,
+                 " but holds dates; replace them by numbers, such as days since a start");
     }
     role_[c] = role;
     return column;
@@ -237,15 +251,7 @@ class SchemaMaker {
       throw RoleError(fault.str() + "leave it out", "ignore",
                       name.find(' ') == std::string::npos ? name : Quoted(name));
     };
-    if (std::all_of(levels.begin(), levels.end(), LooksLikeDate)) {
-      refuse("holds dates or times such as ", Quoted(levels.front()),
-             "; replace them by numbers (days since a start, month, hour), or ");
-    }
-    const auto thousands = std::find_if(levels.begin(), levels.end(), LooksLikeThousands);
-    if (thousands != levels.end()) {
-      ThrowError(place, "holds numbers with points between thousands, such as ", Quoted(*thousands),
-                 "; take these points out");
-    }
+    RefuseMixedUnits(c);
     const Index rows = table_.values.rows() - table_.values.col(c).array().isNaN().count();
     if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
       refuse("has a text of its own in nearly every row, such as ", Quoted(levels.front()),
@@ -261,6 +267,27 @@ class SchemaMaker {
       if (!IsUtf8(level))
         ThrowError(place, "text ", Quoted(level), " is not UTF-8; save the file as UTF-8");
     }
+  }
+
+  // Numbers, but not all in the same unit, would make poor categories.
+  void RefuseMixedUnits(Index c) const {
+    const std::string& name = table_.columns[c];
+    const auto& declared = roles_.categorical;
+    if (std::count(declared.begin(), declared.end(), name) > 0) return;
+    std::map<std::string, std::string> level_of_unit;
+    for (const std::string& level : table_.LevelsOf(c)) {
+      internal::WrittenNumber number;
+      if (!internal::ReadWrittenNumber(level, '.', &number) &&
+          !internal::ReadWrittenNumber(level, ',', &number))
+        return;
+      level_of_unit.emplace(number.affix, level);
+    }
+    if (level_of_unit.size() < 2) return;
+    throw RoleError(table_.source + ": column " + Quoted(name) + ": holds numbers in different " +
+                        "units, such as " + Quoted(level_of_unit.begin()->second) + " and " +
+                        Quoted(std::next(level_of_unit.begin())->second) +
+                        "; write them in one unit, or declare it categorical",
+                    "categorical", name);
   }
 
   // Compared by their addresses.
@@ -284,7 +311,8 @@ Index Schema::width() const {
 std::vector<std::string> Schema::FeatureNames() const {
   std::vector<std::string> names;
   for (const InputColumn& input : inputs) {
-    if (input.levels.empty()) names.push_back(input.name);
+    if (input.levels.empty() && input.parts.empty()) names.push_back(input.name);
+    for (const DatePart part : input.parts) names.push_back(input.name + " (" + NameOf(part) + ")");
     for (std::size_t k = input.levels.size() == 2 ? 1 : 0; k < input.levels.size(); ++k)
       names.push_back(input.name + "=" + input.levels[k]);
   }
@@ -294,12 +322,13 @@ std::vector<std::string> Schema::FeatureNames() const {
 Schema NumericSchema(const std::vector<std::string>& inputs,
                      const std::vector<std::string>& targets) {
   Schema schema;
-  for (const std::string& name : inputs) schema.inputs.push_back({name});
+  for (const std::string& name : inputs) schema.inputs.push_back({.name = name});
   schema.targets = targets;
   return schema;
 }
 
 Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes) {
+  notes->insert(notes->end(), table.notes.begin(), table.notes.end());
   return SchemaMaker(table, roles, notes).Make();
 }
 
@@ -313,14 +342,17 @@ ReadOptions ReadingFor(const Roles& roles, ReadOptions options) {
   return options;
 }
 
-ReadOptions ReadingFor(const Schema& schema, ReadOptions options) {
+ReadOptions ReadingFor(const Schema& schema, ReadOptions options, bool targets_may_be_anything) {
+  options.missing.insert(options.missing.end(), schema.missing.begin(), schema.missing.end());
   std::vector<std::string> inputs, all;
   for (const InputColumn& input : schema.inputs) {
-    options.only.push_back({input.name, !input.levels.empty()});
+    options.only.push_back({input.name, !input.levels.empty(), input.format});
     inputs.push_back(input.name);
   }
-  for (const std::string& target : schema.targets)
-    options.only.push_back({target, schema.has_classes()});
+  for (std::size_t t = 0; t < schema.targets.size(); ++t) {
+    options.only.push_back({schema.targets[t], schema.has_classes(), schema.FormatOfTarget(t),
+                            targets_may_be_anything});
+  }
   for (Index c = 1; c <= schema.unnamed_columns; ++c)
     all.push_back(UnnamedColumn(static_cast<std::size_t>(c)));
   if (!all.empty()) options.names.push_back(all);

@@ -8,6 +8,7 @@
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
+#include "fathom/data/date_parts.h"
 #include "fathom/data/read_table.h"
 #include "fathom/data/table.h"
 
@@ -25,26 +26,25 @@ struct Roles {
   std::vector<std::string> targets = {};      // to be predicted
   std::vector<std::string> ignore = {};       // left out
   std::vector<std::string> categorical = {};  // strings, even where they look like numbers
-  std::string weights = {};                   // how many rows each row counts as; empty: one
+  std::string weights = {};                   // how much each row counts; empty: all the same
   Task task = Task::kAuto;
-};
-
-// Something about the data that a user should know and that is no error.
-struct Note {
-  std::string kind;  // one word for programs: "constant_columns", "rows_without_target", ...
-  Index count = 0;   // of columns, rows or cells
-  std::string text;  // one line for people
-
-  bool operator==(const Note&) const = default;
+  bool ignore_dates = false;        // leave columns of dates out
+  bool weights_are_counts = false;  // of rows; else only the ratios of the weights matter
 };
 
 struct InputColumn {
   std::string name;
   std::vector<std::string> levels = {};  // of a categorical column, in order; empty: numbers
+  CellFormat format = {};                // how its cells were written
+  std::vector<DatePart> parts = {};      // of a column of dates
+  double first_date = 0;                 // of the training table, in days since 1970-01-01
 
   // The numbers that the model sees for it: one, or an indicator (0 or 1) per level; two levels
-  // need but one indicator, of the second.
-  Index width() const { return levels.size() <= 2 ? 1 : static_cast<Index>(levels.size()); }
+  // need but one indicator, of the second. Of a date, its parts.
+  Index width() const {
+    if (!parts.empty()) return static_cast<Index>(parts.size());
+    return levels.size() <= 2 ? 1 : static_cast<Index>(levels.size());
+  }
   bool operator==(const InputColumn&) const = default;
 };
 
@@ -56,7 +56,13 @@ struct Schema {
   // Names the classes of the one target in the order of their numbers; empty if targets are
   // numbers.
   std::vector<std::string> classes = {};
+  std::vector<CellFormat> target_formats = {};  // [targets], or empty if all are plain
+  bool weights_are_counts = false;
+  std::vector<std::string> missing = {};  // words for a missing cell, beside the usual ones
 
+  CellFormat FormatOfTarget(std::size_t target) const {
+    return target < target_formats.size() ? target_formats[target] : CellFormat{};
+  }
   // Whether the target is one of `classes`, not a number.
   bool has_classes() const { return !classes.empty(); }
   Index width() const;                            // numbers that the model sees per row
@@ -71,14 +77,16 @@ Schema NumericSchema(const std::vector<std::string>& inputs,
 
 // Decides from the training table what every column is for. Columns that cannot help are left out
 // with a note: those that never vary, that are empty, or that repeat another one. Throws Error with
-// advice for columns that a model cannot use as they are: dates, strings with more than 100 levels
+// advice for columns that a model cannot use as they are: strings with more than 100 levels
 // or nearly as many as rows, weights that are strings, several targets of which one is, and targets
 // of one class only; and for columns that are not there or named in two roles.
 Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes);
 
 // How a training table is to be read for these roles, and a table for prediction by a schema.
 ReadOptions ReadingFor(const Roles& roles, ReadOptions options);
-ReadOptions ReadingFor(const Schema& schema, ReadOptions options);
+// `targets_may_be_anything`: where a target is no number, it counts as missing.
+ReadOptions ReadingFor(const Schema& schema, ReadOptions options,
+                       bool targets_may_be_anything = false);
 
 }  // namespace fathom
 

@@ -105,4 +105,34 @@ std::vector<Split> GivenFolds(const Vector& fold_of_row) {
   return HoldOutEach(parts, fold_of_row.size());
 }
 
+std::vector<Split> OrderedFolds(const Vector& times, Index folds) {
+  Require(folds >= 1, "number of folds", "at least 1", folds);
+  std::vector<std::vector<Index>> moments;
+  for (auto& [value, rows] : RowsByValue(times, "time")) moments.push_back(std::move(rows));
+  const auto count = static_cast<Index>(moments.size());
+  if (folds + 1 > count) {
+    ThrowError("number of folds must be below the number of different times (", count, "), not ",
+               folds);
+  }
+  std::vector<Split> splits;
+  std::vector<Index> before;
+  Index next = 0;
+  for (Index part = 0; part <= folds; ++part) {
+    std::vector<Index> rows;
+    // To the share of all rows that belongs to this part, but at least one moment, and so that one
+    // is left for each part behind it.
+    const Index wanted = times.size() * (part + 1) / (folds + 1);
+    do {
+      const std::vector<Index>& moment = moments[static_cast<std::size_t>(next++)];
+      rows.insert(rows.end(), moment.begin(), moment.end());
+    } while (static_cast<Index>(before.size() + rows.size()) < wanted &&
+             count - next > folds - part);
+    std::sort(rows.begin(), rows.end());
+    if (part > 0) splits.push_back({before, rows});
+    before.insert(before.end(), rows.begin(), rows.end());
+    std::sort(before.begin(), before.end());
+  }
+  return splits;
+}
+
 }  // namespace fathom

@@ -1,4 +1,4 @@
-// Random partitions of row numbers.
+// Partitions of row numbers, by chance, by group or by time.
 #ifndef FATHOM_DATA_SPLIT_H_
 #define FATHOM_DATA_SPLIT_H_
 
@@ -10,7 +10,7 @@
 
 namespace fathom FATHOM_PUBLIC {
 
-// Together every row once; each list ascends, so that rows are read in the order of memory.
+// Every row once at most; each list ascends, so that rows are read in the order of memory.
 struct Split {
   std::vector<Index> train;
   std::vector<Index> held_out;
@@ -33,6 +33,12 @@ std::vector<Split> GroupedFolds(const Vector& groups, Index folds, RandomStream*
 // One split per distinct number in `fold_of_row`, in their order, which holds out its rows. Throws
 // Error if there are fewer than two or a row has none (NaN).
 std::vector<Split> GivenFolds(const Vector& fold_of_row);
+
+// `folds` splits that never learn from what comes later: the rows in the order of `times` are cut
+// into folds + 1 parts, and each split holds out one of them and trains on all before it. Rows of
+// the same time stay together. Throws Error if there are fewer different times than parts or a row
+// has none (NaN).
+std::vector<Split> OrderedFolds(const Vector& times, Index folds);
 
 }  // namespace fathom
 

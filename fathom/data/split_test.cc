@@ -72,5 +72,27 @@ TEST(KFold, RefusesTooFewOrTooManyFolds) {
   EXPECT_THROW(KFold(10, 11, &stream), Error);
 }
 
+TEST(Split, OrderedFoldsNeverLearnFromWhatComesLater) {
+  Vector times(10);
+  times << 5, 1, 1, 3, 9, 7, 7, 7, 2, 8;
+  const std::vector<Split> splits = OrderedFolds(times, 3);
+  ASSERT_EQ(splits.size(), 3U);
+  for (const Split& split : splits) {
+    ASSERT_FALSE(split.train.empty());
+    ASSERT_FALSE(split.held_out.empty());
+    double latest = 0, earliest = 100;
+    for (const Index n : split.train) latest = std::max(latest, times[n]);
+    for (const Index n : split.held_out) earliest = std::min(earliest, times[n]);
+    EXPECT_LT(latest, earliest);
+  }
+  EXPECT_EQ(splits.back().train.size() + splits.back().held_out.size(), 10U);
+}
+
+TEST(Split, OrderedFoldsNeedTimes) {
+  EXPECT_THROW(OrderedFolds(Vector::Ones(5), 1), Error);
+  EXPECT_EQ(OrderedFolds(Vector::LinSpaced(4, 0, 3), 3).size(), 3U);
+  EXPECT_THROW(OrderedFolds(Vector::LinSpaced(4, 0, 3), 4), Error);
+}
+
 }  // namespace
 }  // namespace fathom

@@ -8,8 +8,18 @@
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
+#include "fathom/data/cell_format.h"
 
 namespace fathom FATHOM_PUBLIC {
+
+// Something about the data that a user should know and that is no error.
+struct Note {
+  std::string kind;  // one word for programs: "constant_columns", "rows_without_target", ...
+  Index count = 0;   // of columns, rows or cells
+  std::string text;  // one line for people
+
+  bool operator==(const Note&) const = default;
+};
 
 struct Table {
   std::string source;                // the file's name, for messages
@@ -23,11 +33,21 @@ struct Table {
   std::vector<std::string> left_out = {};  // columns of the file that the reader was told to leave
   // Columns of the file, if it gave them no names. The table may hold fewer.
   Index unnamed_columns = 0;
+  // [C], or empty if all are plain. How the cells of a column were written.
+  std::vector<CellFormat> formats = {};
+  // The first column, if only the others have names: R and pandas write the numbers or names of the
+  // rows there. Empty: there is none.
+  std::string index_column = {};
+  std::vector<std::string> missing = {};  // words for a missing cell that the reader was told
+  std::vector<Note> notes = {};           // what was found out about the file
 
   static constexpr std::size_t kMostLevels = 10000;
   const std::vector<std::string>& LevelsOf(Index column) const {
     static const std::vector<std::string> kNone;
     return levels.empty() ? kNone : levels[column];
+  }
+  CellFormat FormatOf(Index column) const {
+    return formats.empty() ? CellFormat{} : formats[column];
   }
 };
 

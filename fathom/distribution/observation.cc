@@ -28,7 +28,10 @@ class RescaledObservation : public Observation {
   }
   double LogDensity(const double* y, const double* m, const double* v) const override {
     const Vector inner = (Eigen::Map<const Vector>(y, targets()) - shift_).cwiseQuotient(scale_);
-    return inner_->LogDensity(inner.data(), m, v) - scale_.array().log().sum();
+    const double density = inner_->LogDensity(inner.data(), m, v);
+    // So far out that a square overflows, the density is 0 and not unknown.
+    if (std::isnan(density) && !std::isnan(*m + *v + inner.sum())) return -HUGE_VAL;
+    return density - scale_.array().log().sum();
   }
   double Tail(Index target, double y, const double* m, const double* v, bool upper) const override {
     return inner_->Tail(target, (y - shift_[target]) / scale_[target], m, v, upper);
@@ -50,6 +53,7 @@ std::shared_ptr<const Observation> Rescaled(std::shared_ptr<const Observation> o
 double TailFunction::Quantile(double probability) const {
   const double z = NormalQuantile(probability);
   if (!std::isfinite(mean) || !std::isfinite(sd)) return std::numeric_limits<double>::quiet_NaN();
+  if (sd == 0) return discrete ? std::round(mean) : mean;
   // In the smaller tail, where probabilities keep their relative accuracy. Rises with t.
   const bool upper = probability > 0.5;
   const auto excess = [&](double t) {
@@ -93,24 +97,28 @@ double TailFunction::Crps(double y) const {
   };
   constexpr double kNegligible = 1e-9;
   const double median = Quantile(0.5);
+  if (std::isnan(median + y)) return std::numeric_limits<double>::quiet_NaN();
   if (discrete) {
+    // Beyond these every term is 1 on the way to y and 0 behind it, which needs no sum.
+    constexpr double kFar = 1e-12;
+    const double low = Quantile(kFar), high = Quantile(1 - kFar);
     // A sum over whole numbers; of a wide distribution, of an odd number of them by the middle one.
     const double half = std::floor(sd / 400);
     const double stride = 2 * half + 1;
-    double sum = 0;
+    double sum = std::max(low - y, 0.0) + std::max(y - 1 - high, 0.0);
     for (const double step : {stride, -stride}) {
-      double t = step > 0 ? y + half : y - 1 - half;
+      double t = step > 0 ? std::max(y, low) + half : std::min(y - 1, high) - half;
       for (; t >= 0; t += step) {
         const double term = stride * squared(t);
         sum += term;
         const bool past = step > 0 ? t > median : t < median;
-        if (past && term < kNegligible * (sum + stride)) break;
+        if (past && !(term >= kNegligible * (sum + stride))) break;
       }
     }
     return sum;
   }
   const double spread = 0.5 * (Quantile(0.75) - Quantile(0.25));
-  if (spread == 0) return std::abs(y - median);
+  if (!(spread > 0)) return std::abs(y - median);
   // What F does, it does around the median: panels grow with the distance from it.
   double sum = 0;
   for (const int sign : {1, -1}) {
@@ -125,7 +133,7 @@ double TailFunction::Crps(double y) const {
       });
       sum += part;
       begin = end;
-      if (begin >= target && part < kNegligible * (sum + spread)) break;
+      if (begin >= target && !(part >= kNegligible * (sum + spread))) break;
     }
   }
   return sum;

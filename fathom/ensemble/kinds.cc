@@ -26,7 +26,7 @@ bool CanBeFolded(const Dataset& dataset) {
 // the noise is small (docs/measurements/decisions.md).
 void MakeLight(Index rows, Recipe* recipe) {
   constexpr double kPointsPerRoot = 1.6;
-  constexpr double kLeastPoints = 32, kMostPoints = 64;
+  constexpr double kLeastPoints = 32, kMostPoints = 100;
   constexpr Index kMostStepsOfMember = 2500;
   const double most =
       std::clamp(kPointsPerRoot * std::sqrt(static_cast<double>(rows)), kLeastPoints, kMostPoints);

@@ -47,6 +47,19 @@ TargetPrediction Gather(const std::vector<TargetPrediction>& folds,
   return Prediction::Gaussian(std::move(moments));
 }
 
+// [N, targets x probabilities]: the quantiles of each row; of classes, none.
+Matrix QuantilesOf(const TargetPrediction& prediction, const std::vector<double>& probabilities) {
+  const auto* numbers = std::get_if<Prediction>(&prediction);
+  if (numbers == nullptr) return {};
+  const auto count = static_cast<Index>(probabilities.size());
+  Matrix quantiles(numbers->rows(), numbers->outputs() * count);
+  for (Index n = 0; n < quantiles.rows(); ++n) {
+    for (Index k = 0; k < quantiles.cols(); ++k)
+      quantiles(n, k) = numbers->Quantile(n, k / count, probabilities[k % count]);
+  }
+  return quantiles;
+}
+
 // Brings together what the folds report from their threads.
 class FoldProgress {
  public:
@@ -82,7 +95,7 @@ class FoldProgress {
 
 // [rows]: the fold in which each row is held out, or -1. Throws Error unless the splits are some.
 std::vector<Index> FoldsOfRows(Index rows, const std::vector<Split>& splits) {
-  Require(splits.size() >= 2, "number of folds", "at least 2", splits.size());
+  Require(!splits.empty(), "number of folds", "at least 1", splits.size());
   std::vector<Index> fold_of_row(static_cast<std::size_t>(rows), -1);
   const auto check = [&](std::size_t fold, Index row) {
     if (row < 0 || row >= rows)
@@ -114,6 +127,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   result.fold_of_row = FoldsOfRows(dataset.rows(), splits);
   std::vector<Evaluation> scores(splits.size());
   std::vector<TargetPrediction> predictions(splits.size());
+  std::vector<Matrix> quantiles(splits.size());
   const ThreadPool pool(recipe.threads);
   Recipe inner = recipe;
   // Threads that no fold would use work inside the folds.
@@ -133,6 +147,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     const Dataset held_out = Subset(dataset, split.held_out);
     const TargetPrediction prediction = PredictTargets(model, held_out.inputs());
     scores[number] = Evaluate(prediction, held_out.targets());
+    if (!control.quantiles.empty()) quantiles[number] = QuantilesOf(prediction, control.quantiles);
     predictions[number] = MomentsOf(prediction);
     progress.Show(number, 1, true);
   };
@@ -151,6 +166,10 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   if (result.interrupted) return result;
   result.scores = SummarizeFolds(std::move(scores));
   result.out_of_fold = Gather(predictions, splits, dataset.rows());
+  for (std::size_t fold = 0; fold < splits.size(); ++fold) {
+    if (quantiles[fold].size() > 0)
+      PutRows(quantiles[fold], splits[fold].held_out, dataset.rows(), &result.quantiles);
+  }
   return result;
 }
 

@@ -18,7 +18,10 @@ struct CrossValidation {
   // and variance. NaN for the other rows.
   TargetPrediction out_of_fold;
   std::vector<Index> fold_of_row;  // -1 for a row that was never held out
-  bool interrupted = false;        // by the control, and nothing else here holds
+  // [rows, targets x quantiles that were asked for]: those of the first target first. Of classes,
+  // none.
+  Matrix quantiles;
+  bool interrupted = false;  // by the control, and nothing else here holds
 };
 
 struct CrossValidationProgress {
@@ -26,8 +29,9 @@ struct CrossValidationProgress {
   double fraction = 0;  // of all the work
 };
 
-// What accompanies a cross-validation. Nothing here changes its result.
+// What accompanies a cross-validation. Nothing here changes what is predicted.
 struct CrossValidationControl {
+  std::vector<double> quantiles = {};  // to return for every row that is held out
   // After each step of any fold and each fold, from any thread, one call at a time; returning false
   // ends it.
   std::function<bool(const CrossValidationProgress&)> callback = nullptr;

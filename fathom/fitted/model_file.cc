@@ -184,6 +184,9 @@ SafeTensors ModelToTensors(const Model& model) {
 Model TakeModel(SafeTensors* content) {
   const int version = FormatOf(*content);
   const Json description = ParseDescription(*content, "model");
+  // Else one wrong bit in its name would hide that the checksum is wrong.
+  if (version >= 6 && !content->metadata.contains(kChecksum))
+    ThrowError("it has no checksum; make or copy the file anew");
   if (version < 5) return Model(TakeOldModel(description, content));
   ModelParts parts;
   FromJson(Field(description, "columns", Json::value_t::object), &parts.schema);

@@ -1,6 +1,7 @@
 #include "fathom/fitted/model_parts_json.h"
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "fathom/fitted/description.h"
@@ -40,31 +41,80 @@ constexpr const char* kTargets = "scalers.targets";
 constexpr const char* kDirections = "scalers.inputs.directions";
 constexpr const char* kWhitened = "whitened_inputs";
 
+Json FormatJson(const CellFormat& format) {
+  Json json = {{"kind", NameOf(format.kind)}};
+  if (format.decimal != '.') json["decimal"] = std::string(1, format.decimal);
+  if (!format.affix.empty()) json["affix"] = format.affix;
+  if (format.day_first) json["day_first"] = true;
+  return json;
+}
+
+void ReadFormat(const Json& json, CellFormat* format) {
+  ReadField(json, "kind", &format->kind);
+  std::string decimal = ".";
+  ReadOptionalField(json, "decimal", &decimal);
+  if (decimal != "." && decimal != ",")
+    ThrowError("the decimal sign of a column is ", Quoted(decimal));
+  format->decimal = decimal[0];
+  ReadOptionalField(json, "affix", &format->affix);
+  ReadOptionalField(json, "day_first", &format->day_first);
+}
+
+Json InputJson(const InputColumn& input) {
+  Json json = {{"name", input.name}};
+  if (!input.levels.empty()) json["levels"] = ToJson(input.levels);
+  if (input.format != CellFormat{}) json["format"] = FormatJson(input.format);
+  if (input.parts.empty()) return json;
+  json["first_date"] = ToJson(input.first_date);
+  for (const DatePart part : input.parts) json["date_parts"].push_back(NameOf(part));
+  return json;
+}
+
+void ReadInput(const Json& json, InputColumn* input) {
+  ReadField(json, "name", &input->name);
+  ReadOptionalField(json, "levels", &input->levels);
+  if (json.contains("format"))
+    ReadFormat(Field(json, "format", Json::value_t::object), &input->format);
+  if (!json.contains("date_parts")) return;
+  ReadField(json, "first_date", &input->first_date);
+  for (const Json& part : Field(json, "date_parts", Json::value_t::array))
+    FromJson(part, "date_parts", &input->parts.emplace_back());
+  const bool is_date = input->format.kind == CellFormat::Kind::kDate && input->levels.empty();
+  if (!is_date || !std::isfinite(input->first_date))
+    ThrowError("column ", Quoted(input->name), " has parts of dates but holds none");
+}
+
 }  // namespace
 
 Json ToJson(const Schema& schema) {
-  Json inputs = Json::array();
-  for (const InputColumn& input : schema.inputs) {
-    inputs.push_back({{"name", input.name}});
-    if (!input.levels.empty()) inputs.back()["levels"] = ToJson(input.levels);
-  }
-  return {{"inputs", std::move(inputs)},
-          {"targets", ToJson(schema.targets)},
-          {"classes", ToJson(schema.classes)},
-          {"weights", schema.weights},
-          {"unnamed_columns", schema.unnamed_columns}};
+  Json json = {{"inputs", Json::array()},
+               {"targets", ToJson(schema.targets)},
+               {"classes", ToJson(schema.classes)},
+               {"weights", schema.weights},
+               {"unnamed_columns", schema.unnamed_columns}};
+  for (const InputColumn& input : schema.inputs) json["inputs"].push_back(InputJson(input));
+  for (const CellFormat& format : schema.target_formats)
+    json["target_formats"].push_back(FormatJson(format));
+  if (schema.weights_are_counts) json["weights_are_counts"] = true;
+  if (!schema.missing.empty()) json["missing"] = ToJson(schema.missing);
+  return json;
 }
 
 void FromJson(const Json& json, Schema* schema) {
   for (const Json& entry : Field(json, "inputs", Json::value_t::array)) {
-    InputColumn& input = schema->inputs.emplace_back();
-    ReadField(entry, "name", &input.name);
-    ReadOptionalField(entry, "levels", &input.levels);
+    if (!entry.is_object()) ThrowError("an input column is not described by an object");
+    ReadInput(entry, &schema->inputs.emplace_back());
   }
   ReadField(json, "targets", &schema->targets);
   ReadOptionalField(json, "classes", &schema->classes);
   ReadField(json, "weights", &schema->weights);
   ReadField(json, "unnamed_columns", &schema->unnamed_columns);
+  if (json.contains("target_formats")) {
+    for (const Json& entry : Field(json, "target_formats", Json::value_t::array))
+      ReadFormat(entry, &schema->target_formats.emplace_back());
+  }
+  ReadOptionalField(json, "weights_are_counts", &schema->weights_are_counts);
+  ReadOptionalField(json, "missing", &schema->missing);
   // A name is made for each, so a damaged number must not ask for billions.
   if (schema->unnamed_columns < 0 || schema->unnamed_columns > 100'000'000)
     ThrowError("its number of unnamed columns is ", schema->unnamed_columns);

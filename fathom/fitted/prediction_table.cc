@@ -13,16 +13,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// "q025" for 0.025, "q50" for 0.5.
-std::string QuantileName(double probability) {
-  char buffer[400];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof(buffer), probability, std::chars_format::fixed);
-  std::string digits(buffer + 2, end.ptr);
-  if (digits.size() < 2) digits += '0';
-  return "q" + digits;
-}
-
 // What the predicted quantities are called: the targets or, if each class has a function and these
 // are predicted, the classes.
 const std::vector<std::string>& PredictedNames(const Prediction& prediction, const Schema& schema) {
@@ -93,22 +83,39 @@ Table ClassTable(const Matrix& probability, const std::vector<std::string>& clas
 
 }  // namespace
 
+std::string QuantileName(double probability) {
+  char buffer[400];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof(buffer), probability, std::chars_format::fixed);
+  std::string digits(buffer + 2, end.ptr);
+  if (digits.size() < 2) digits += '0';
+  return "q" + digits;
+}
+
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Moments& inputs,
                                 const PredictOptions& options) {
-  if (predictor.model().schema().has_classes() && !options.latent)
-    return ClassPrediction{predictor.ClassProbabilities(inputs, options)};
-  return predictor.Predict(inputs, options);
+  const bool classes = predictor.model().schema().has_classes() && !options.latent;
+  TargetPrediction prediction;
+  if (classes) {
+    prediction = ClassPrediction{predictor.ClassProbabilities(inputs, options)};
+  } else {
+    prediction = predictor.Predict(inputs, options);
+  }
+  if (!IsFinite(prediction)) {
+    throw NumericalError(
+        "a prediction is not a finite number; compare the inputs with those that the model was "
+        "trained on");
+  }
+  return prediction;
 }
 
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Dataset& rows,
                                 const PredictOptions& options) {
-  TargetPrediction prediction = PredictTargets(predictor, rows.inputs(), options);
-  if (!IsFinite(prediction)) {
-    throw NumericalError(rows.source() +
-                         ": a prediction is not a finite number; compare the inputs with those "
-                         "that the model was trained on");
+  try {
+    return PredictTargets(predictor, rows.inputs(), options);
+  } catch (const NumericalError& error) {
+    throw NumericalError(rows.source() + ": " + error.what());
   }
-  return prediction;
 }
 
 Table PredictionTable(const TargetPrediction& prediction, const Schema& schema,

@@ -2,6 +2,7 @@
 #ifndef FATHOM_FITTED_PREDICTION_TABLE_H_
 #define FATHOM_FITTED_PREDICTION_TABLE_H_
 
+#include <string>
 #include <vector>
 
 #include "fathom/base/export.h"
@@ -15,11 +16,10 @@ namespace fathom FATHOM_PUBLIC {
 
 // The prediction of y: probabilities of the classes, if the model has any, or else a density. With
 // options.latent it is always the density of the functions. The columns are those of
-// ModelPredictor.
+// ModelPredictor. Throws NumericalError if a prediction is not finite.
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Moments& inputs,
                                 const PredictOptions& options = {});
-// The same for rows of a table. Throws NumericalError, which names the table, if a prediction is
-// not finite.
+// The same for rows of a table, which the NumericalError names.
 TargetPrediction PredictTargets(const ModelPredictor& predictor, const Dataset& rows,
                                 const PredictOptions& options = {});
 
@@ -28,6 +28,9 @@ struct PredictionColumns {
   bool log_density = true;             // of the targets, where they are given
   bool targets = false;                // the targets themselves, beside what was predicted
 };
+
+// "q025" for 0.025, "q50" for 0.5: the name of a column of quantiles.
+std::string QuantileName(double probability);
 
 // One line per row. For numbers the columns are
 //   mean, std, a quantile each (q025, q50), target; then log_density

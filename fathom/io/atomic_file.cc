@@ -114,26 +114,24 @@ void AtomicFile::OpenWithName() {
   temporary_ = name;
 }
 
-// A link cannot replace a file, so it is put beside the target and renamed like any other. Always
-// under the same name, so that what a process left there that was killed in between is replaced and
-// not added to. Of two processes that commit at once, one starts over.
+// A link cannot replace a file, so it is put beside the target under a name that nobody has and
+// renamed like any other. A process that is killed between these two calls leaves it behind; any
+// name that we replaced instead could be a file of the user's.
 void AtomicFile::CommitWithoutName() {
-  const std::string beside = target_ + ".fathom-tmp";
-  do {
-    while (::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, beside.c_str(),
-                    AT_SYMLINK_FOLLOW) != 0) {
-      if (errno != EEXIST) ThrowCannotWrite(errno);
-      if (::unlink(beside.c_str()) != 0 && errno != ENOENT) ThrowCannotWrite(errno);
-    }
-    temporary_ = beside;
-    committed_ = std::rename(temporary_.c_str(), target_.c_str()) == 0;
-  } while (!committed_ && errno == ENOENT);
+  std::string beside = NextName();
+  while (::linkat(AT_FDCWD, DescriptorPath().c_str(), AT_FDCWD, beside.c_str(),
+                  AT_SYMLINK_FOLLOW) != 0) {
+    if (errno != EEXIST) ThrowCannotWrite(errno);
+    beside = NextName();
+  }
+  temporary_ = beside;
+  committed_ = std::rename(temporary_.c_str(), target_.c_str()) == 0;
   if (!committed_) ThrowCannotWrite(errno);
 }
 
 void AtomicFile::ThrowCannotWrite(int reason) const {
   ThrowError(path_, ": cannot write the file: ", std::strerror(reason),
-             "; make room, or name another place");
+             reason == ENOENT ? "; make its folder first" : "; make room, or name another place");
 }
 
 void WriteFileAtomically(const std::string& path, std::span<const std::string_view> parts) {

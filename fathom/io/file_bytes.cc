@@ -85,10 +85,18 @@ void FileBytes::Grow(std::size_t size) {
 }
 
 void FileBytes::Release(std::string_view part) const {
-  if (of_file_) GiveBack(part);
+  if (of_file_ && Holds(part)) GiveBack(part);
 }
 
-void FileBytes::Discard(std::string_view part) const { GiveBack(part); }
+void FileBytes::Discard(std::string_view part) const {
+  if (Holds(part)) GiveBack(part);
+}
+
+bool FileBytes::Holds(std::string_view part) const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapping_);
+  const auto at = reinterpret_cast<std::uintptr_t>(part.data());
+  return at >= begin && at + part.size() <= begin + mapped_;
+}
 
 void FileBytes::Load(int descriptor) {
   struct stat status {};

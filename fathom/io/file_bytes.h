@@ -20,6 +20,7 @@ class FileBytes {
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
+  FileBytes(FileBytes&& other) noexcept;
 
   // If the bytes are gzip, by their content, replaces them by what they unpack to. Throws Error if
   // they are damaged or end early.
@@ -27,7 +28,7 @@ class FileBytes {
 
   std::string_view bytes() const { return bytes_; }
   // Gives back the memory behind `part` where it can be had again from the file, for a reader that
-  // has passed it and comes back later.
+  // has passed it and comes back later. Text elsewhere, such as a copy in another form, stays.
   void Release(std::string_view part) const;
   // Gives back the memory behind `part`, which nobody will read again.
   void Discard(std::string_view part) const;
@@ -35,11 +36,11 @@ class FileBytes {
   const std::string& name() const { return name_; }
 
  private:
-  FileBytes(FileBytes&& other) noexcept;
   void Load(int descriptor);
   // Memory of our own that can grow without being copied.
   void Grow(std::size_t size);
   void Unmap();
+  bool Holds(std::string_view part) const;
 
   std::string name_;
   void* mapping_ = nullptr;

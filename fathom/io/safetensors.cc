@@ -1,10 +1,14 @@
 #include "fathom/io/safetensors.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -21,6 +25,7 @@ using Json = nlohmann::json;
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;
 constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kNoChecksum = "00000000";
 
 static_assert(std::endian::native == std::endian::little,
               "the file's numbers are little-endian and are copied as they are");
@@ -38,6 +43,25 @@ std::vector<double> DecodeNumbers(std::string_view bytes) {
 
 std::string_view AsBytes(const std::vector<double>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+}
+
+// The CRC-32 of the parts, one behind the other, in hexadecimal digits.
+std::string Checksum(std::span<const std::string_view> parts) {
+  uLong crc = ::crc32(0, nullptr, 0);
+  for (const std::string_view part : parts) {
+    if (part.empty()) continue;  // of which zlib would take a null pointer for a wish to begin anew
+    crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  }
+  char digits[9];
+  std::snprintf(digits, sizeof(digits), "%08lx", crc);
+  return digits;
+}
+
+// Where the digits of the checksum stand in the text of a header; npos if they do not.
+std::size_t ChecksumPlace(std::string_view header, const std::string& checksum) {
+  const std::string key = "\"" + std::string(kChecksum) + "\":\"";
+  const std::size_t found = header.find(key + checksum + "\"");
+  return found == std::string_view::npos ? found : found + key.size();
 }
 
 // False if it does not fit 64 bits.
@@ -66,6 +90,7 @@ class Reader {
       }
     }
     RequireCover(std::move(extents));
+    CheckSum(content);
     return content;
   }
 
@@ -119,6 +144,19 @@ class Reader {
     } catch (const Json::exception&) {
       Refuse("its header is not JSON");
     }
+  }
+
+  // A file that has a checksum must match it: all bytes count, with zeros for its own digits.
+  void CheckSum(const SafeTensors& content) const {
+    const auto found = content.metadata.find(kChecksum);
+    if (found == content.metadata.end()) return;
+    std::string head(file_.bytes().substr(0, file_.bytes().size() - data_.size()));
+    const std::size_t place = ChecksumPlace(head, found->second);
+    if (place == std::string::npos || found->second.size() != std::strlen(kNoChecksum))
+      Refuse("its checksum is ", Quoted(found->second));
+    head.replace(place, found->second.size(), kNoChecksum);
+    const std::string_view parts[] = {head, data_};
+    if (Checksum(parts) != found->second) Refuse("its content does not match its checksum");
   }
 
   std::map<std::string, std::string> ReadMetadata(const Json& entry) const {
@@ -200,7 +238,8 @@ class Reader {
 
 void WriteSafeTensors(const std::string& path, const SafeTensors& content) {
   Json header = Json::object();
-  if (!content.metadata.empty()) header[kMetadata] = content.metadata;
+  header[kMetadata] = content.metadata;
+  header[kMetadata][kChecksum] = kNoChecksum;
   std::vector<std::string_view> parts(1);
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : content.tensors) {
@@ -228,6 +267,7 @@ void WriteSafeTensors(const std::string& path, const SafeTensors& content) {
   const std::uint64_t length = text.size();
   text.insert(0, reinterpret_cast<const char*>(&length), kLengthBytes);
   parts[0] = text;
+  text.replace(ChecksumPlace(text, kNoChecksum), std::strlen(kNoChecksum), Checksum(parts));
   WriteFileAtomically(path, parts);
 }
 

@@ -25,6 +25,10 @@ struct SafeTensors {
   bool operator==(const SafeTensors&) const = default;
 };
 
+// The entry of the metadata that WriteSafeTensors adds: eight hexadecimal digits, the CRC-32 of all
+// bytes of the file with zeros in place of these digits.
+inline constexpr const char* kChecksum = "checksum";
+
 // Writes 64-bit numbers, bit by bit as they are, and all or nothing (see atomic_file.h). Equal
 // contents give equal files. Throws Error with the path and the reason if the disk is full, a
 // folder is missing, or a name or metadata text is not UTF-8.
@@ -32,7 +36,7 @@ void WriteSafeTensors(const std::string& path, const SafeTensors& content);
 
 // Reads 64- and 32-bit numbers. Throws Error with the file and the reason unless the file is
 // complete and consistent to the byte: every array inside the file, none overlapping, nothing left
-// over.
+// over, and its checksum right if it has one. The checksum stays in the metadata.
 SafeTensors ReadSafeTensors(const std::string& path);
 
 }  // namespace fathom

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <bit>
 #include <cstring>
@@ -62,8 +63,36 @@ TEST(SafeTensors, ReadsBackWhatWasWritten) {
   const TestFolder folder;
   const std::string path = folder.Path("m.fathom");
   WriteSafeTensors(path, Sample());
-  EXPECT_EQ(ReadSafeTensors(path), Sample());
+  SafeTensors content = ReadSafeTensors(path);
+  EXPECT_EQ(content.metadata.erase(kChecksum), 1U);
+  EXPECT_EQ(content, Sample());
   EXPECT_EQ(folder.CountFiles(), 1u);
+}
+
+TEST(SafeTensors, AnyChangedBitIsNoticed) {
+  const TestFolder folder;
+  const std::string path = folder.Path("m.fathom");
+  WriteSafeTensors(path, Sample());
+  const std::string bytes = TestFolder::Read(path);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ 1 << i % 8);
+    folder.Write("m.fathom", changed);
+    try {
+      // A changed name of the entry hides the checksum; whoever needs one asks for it.
+      EXPECT_FALSE(ReadSafeTensors(path).metadata.contains(kChecksum)) << i;
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST(SafeTensors, AFileWithoutAChecksumIsRead) {
+  const TestFolder folder;
+  const std::string header = R"({"a":{"dtype":"F64","shape":[],"data_offsets":[0,8]}}   )";
+  const std::string path =
+      folder.Write("m", std::string(1, static_cast<char>(header.size())) + std::string(7, '\0') +
+                            header + std::string(8, '\0'));
+  EXPECT_EQ(ReadSafeTensors(path).tensors.at("a").values, std::vector<double>{0});
 }
 
 TEST(SafeTensors, KeepsEveryBitOfTheNumbers) {
@@ -92,10 +121,16 @@ TEST(SafeTensors, HasTheDocumentedLayout) {
   const TestFolder folder;
   WriteSafeTensors(folder.Path("m"), content);
   const std::string bytes = TestFolder::Read(folder.Path("m"));
-  std::string header = R"({"x":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}})";
+  std::string header = R"({"__metadata__":{"checksum":"00000000"},)"
+                       R"("x":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}})";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   std::string expected(1, static_cast<char>(header.size()));
   expected += std::string(7, '\0') + header + std::string("\0\0\0\0\0\0\xf0\x3f", 8);
+  char checksum[9];
+  std::snprintf(checksum, sizeof(checksum), "%08lx",
+                ::crc32(0, reinterpret_cast<const Bytef*>(expected.data()),
+                        static_cast<uInt>(expected.size())));
+  expected.replace(expected.find("00000000"), 8, checksum);
   EXPECT_EQ(bytes, expected);
 }
 
@@ -222,12 +257,13 @@ TEST(WriteFileAtomically, ReplacesAFileAndKeepsItsPermissions) {
   EXPECT_EQ(folder.CountFiles(), 1u);
 }
 
-TEST(WriteFileAtomically, ReplacesWhatAKilledProcessLeftBehind) {
+TEST(WriteFileAtomically, TouchesNoOtherFile) {
   const TestFolder folder;
-  folder.Write("file.fathom-tmp", "whole, but never put in its place");
+  const std::string other = folder.Write("file.fathom-tmp", "of the user");
   WriteText(folder.Path("file"), "new");
   EXPECT_EQ(TestFolder::Read(folder.Path("file")), "new");
-  EXPECT_EQ(folder.CountFiles(), 1U);
+  EXPECT_EQ(TestFolder::Read(other), "of the user");
+  EXPECT_EQ(folder.CountFiles(), 2U);
 }
 
 TEST(WriteFileAtomically, FollowsALink) {

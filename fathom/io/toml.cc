@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
@@ -90,10 +92,9 @@ class Parser {
     } else {
       entry.values.push_back(ReadValue());
     }
-    for (const TomlEntry& other : entries_) {
-      if (other.key == entry.key && other.section == entry.section)
-        Fail(Quoted(entry.key) + " stands in line " + std::to_string(other.line) + " already");
-    }
+    const auto [first, is_new] = line_of_.emplace(std::pair(entry.section, entry.key), entry.line);
+    if (!is_new)
+      Fail(Quoted(entry.key) + " stands in line " + std::to_string(first->second) + " already");
     entries_.push_back(std::move(entry));
   }
 
@@ -150,6 +151,7 @@ class Parser {
   int line_ = 1;
   std::string section_;
   std::vector<TomlEntry> entries_;
+  std::map<std::pair<std::string, std::string>, int> line_of_;  // by section and key
 };
 
 std::string TomlValue(const std::string& value) {

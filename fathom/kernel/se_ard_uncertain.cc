@@ -60,7 +60,7 @@ struct UncertainRows::Tape {
  private:
   template <typename U>
   U* Take(Index count) {
-    double* const at = begin + size;
+    double* const at = begin == nullptr ? nullptr : begin + size;  // null: only the size is asked
     size += PaddedSize((count * static_cast<Index>(sizeof(U)) + 7) / 8);
     return reinterpret_cast<U*>(at);
   }

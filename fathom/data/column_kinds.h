@@ -1,0 +1,27 @@
+// What the columns of a text file hold: plain numbers, numbers as people write them, times, dates,
+// or strings. Used by csv*.cc only.
+#ifndef FATHOM_DATA_COLUMN_KINDS_H_
+#define FATHOM_DATA_COLUMN_KINDS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fathom/data/csv_row.h"
+#include "fathom/data/read_table.h"
+
+namespace fathom::internal {
+
+// How much of the body decides. Everything, where the first lines have proved wrong.
+enum class Evidence { kFirstLines, kEverything };
+
+// Sets text, formats and anything of *layout from the cells and the options. A list of formats is
+// tried on each column, and the first in which all cells can be read is the column's. Whether
+// "1,234" has a decimal comma is decided for the file: by cells that can be read in one way only,
+// else by the separator. Appends a note on every column whose format is not plain.
+void FindKinds(const ReadOptions& options, std::string_view body, Evidence evidence,
+               CsvLayout* layout, std::vector<Note>* notes);
+
+}  // namespace fathom::internal
+
+#endif  // FATHOM_DATA_COLUMN_KINDS_H_

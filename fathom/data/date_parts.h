@@ -1,0 +1,39 @@
+// The numbers that a model sees of a date.
+#ifndef FATHOM_DATA_DATE_PARTS_H_
+#define FATHOM_DATA_DATE_PARTS_H_
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fathom/base/enum_names.h"
+#include "fathom/base/export.h"
+
+namespace fathom FATHOM_PUBLIC {
+
+enum class DatePart {
+  kElapsed,    // days since the first date of the training table
+  kDayOfYear,  // from 1 on
+  kWeekday,    // 1 is Monday
+  kHour,       // of the day, with its fraction
+};
+
+constexpr auto NamesOf(DatePart) {
+  return std::to_array<EnumName<DatePart>>({{DatePart::kElapsed, "days"},
+                                            {DatePart::kDayOfYear, "day of year"},
+                                            {DatePart::kWeekday, "weekday"},
+                                            {DatePart::kHour, "hour"}});
+}
+
+// A date in days since 1970-01-01, and the first one of the training table.
+double PartOfDate(DatePart part, double days, double first);
+
+// The parts that say something beside the elapsed time: the day of the year if the dates lie in
+// more than one, the weekday if they span more than a week, the hour if they span more than a day,
+// and each only if it varies. The elapsed time comes first, always. NaN are missing.
+std::vector<DatePart> UsefulParts(std::span<const double> days);
+
+}  // namespace fathom
+
+#endif  // FATHOM_DATA_DATE_PARTS_H_

@@ -1,0 +1,36 @@
+// How a fuzz target is written: a function of bytes that must neither crash nor hang, whatever they
+// are. An Error is a good answer. fuzz_main.cc runs the targets under libFuzzer, replay_main.cc on
+// files.
+#ifndef FATHOM_FUZZ_TARGET_H_
+#define FATHOM_FUZZ_TARGET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::fuzz {
+
+struct Target {
+  std::string name;
+  void (*run)(const std::string& path);  // of a file that holds the bytes
+};
+
+// All targets of the program.
+std::vector<Target>& Targets();
+
+// Runs the target on the bytes as if they stood in a file. Takes Error, NumericalError and a lack
+// of memory for answers; everything else goes on to the caller.
+void Run(const Target& target, std::string_view bytes);
+
+struct Registration {
+  explicit Registration(const Target& target) { Targets().push_back(target); }
+};
+
+}  // namespace fathom::fuzz
+
+#define FATHOM_FUZZ_TARGET(name)                                                     \
+  static void Fuzz_##name(const std::string& path);                                  \
+  static const fathom::fuzz::Registration registration_##name({#name, Fuzz_##name}); \
+  static void Fuzz_##name(const std::string& path)
+
+#endif  // FATHOM_FUZZ_TARGET_H_

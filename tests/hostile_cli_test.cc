@@ -1,0 +1,132 @@
+// Hostile files and a hostile system: the program ends, with one line that says why.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::json;
+
+class Hostile : public ProgramTest {
+ protected:
+  void ExpectOneLine(const Outcome& outcome, const std::string& word) const {
+    EXPECT_EQ(CountLines(outcome.err), 1U) << outcome.err;
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
+  }
+};
+
+TEST_F(Hostile, AFlippedBitOfAModelOrACheckpointIsRefused) {
+  ASSERT_EQ(Run(FitArguments(train_, model_)).code, 0);
+  const std::string bytes = TestFolder::Read(model_);
+  RandomStream stream(5);
+  for (int round = 0; round < 40; ++round) {
+    std::string changed = bytes;
+    const auto at = static_cast<std::size_t>(stream.Below(static_cast<Index>(bytes.size())));
+    changed[at] = static_cast<char>(changed[at] ^ 1 << stream.Below(8));
+    folder_.Write("changed.fathom", changed);
+    const Outcome outcome = Run({"predict", File("changed.fathom"), test_});
+    EXPECT_EQ(outcome.code, 2) << "byte " << at;
+    ExpectOneLine(outcome, "changed.fathom");
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(Hostile, ALackOfMemoryIsTold) {
+  ASSERT_EQ(Run(FitArguments(train_, model_)).code, 0);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit little{.rlim_cur = 100'000'000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &little), 0);
+  const Outcome predicted = Run({"predict", model_, test_, "--threads", "1"});
+  const Outcome fitted = Run(FitArguments(train_, File("new.fathom"), {"--threads", "1"}));
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  for (const Outcome& outcome : {predicted, fitted}) {
+    EXPECT_EQ(outcome.code, 1);
+    ExpectOneLine(outcome, "not enough memory");
+  }
+}
+#endif
+
+TEST_F(Hostile, AClosedStandardOutputTakesNoOtherFile) {
+  const int in = ::open("/dev/null", O_RDONLY);
+  const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(in, 0);
+    ::close(1);
+    ::dup2(err, 2);
+    ::execl(FATHOM_PROGRAM, FATHOM_PROGRAM, "fit", train_.c_str(), "--target", "y", "-o",
+            model_.c_str(), "--steps", "2", "--hidden", "0", "--inducing", "3", "--log",
+            File("log.jsonl").c_str(), nullptr);
+    ::_exit(127);
+  }
+  EXPECT_EQ(ExitCode(child), 2);
+  EXPECT_NE(TestFolder::Read(File("stderr")).find("standard output"), std::string::npos);
+  std::istringstream log(TestFolder::Read(File("log.jsonl")));
+  for (std::string line; std::getline(log, line);) EXPECT_TRUE(Json::accept(line)) << line;
+  EXPECT_TRUE(std::filesystem::exists(model_));
+}
+
+TEST_F(Hostile, ResultsOfAnyShapeAreRefusedOrShown) {
+  const auto tables = [&](const std::string& lines) {
+    std::filesystem::create_directories(File("r"));
+    folder_.Write("r/results.jsonl", lines);
+    return Run({"tables", File("r")});
+  };
+  for (const std::string& line :
+       {std::string(200'000, '['), std::string(200'000, '{'),
+        "{\"dataset\":\"d\",\"split\":0,\"method\":\"m\",\"scores\":" + std::string(100'000, '[') +
+            "}",
+        std::string(R"({"dataset":"d","split":0,"method":"m","scores":{"rmse":"x"}})")}) {
+    const Outcome outcome = tables(line + "\n");
+    EXPECT_EQ(outcome.code, 2);
+    ExpectOneLine(outcome, "line 1");
+  }
+  const std::string start = R"({"dataset":"d","split":)", scores = R"(,"scores":{"rmse":1})";
+  const Outcome mixed = tables(start + R"(0,"method":"m")" + scores + R"(,"settings":{}})" + "\n" +
+                               start + R"(1,"method":"m")" + scores + R"(,"settings":5})" + "\n");
+  EXPECT_EQ(mixed.code, 0) << mixed.err;
+  const Outcome names = tables(start + R"(0,"method":"a|b<script>\u001b[2J")" + scores + "}\n");
+  EXPECT_EQ(names.code, 0) << names.err;
+  EXPECT_NE(names.out.find("a\\|b&lt;script>?[2J"), std::string::npos) << names.out;
+}
+
+TEST_F(Hostile, LongHeadersAndSettingsTakeLinearTime) {
+  // Quadratic algorithms would take minutes here, and the test would be ended.
+  const std::string quotes = "\"" + std::string(8'000'000, '"') + "\",y\n1,2\n3,4\n";
+  EXPECT_LT(Run({"inspect", folder_.Write("q.csv", quotes)}).code, 3);
+  std::string keys;
+  for (int k = 0; k < 200'000; ++k) keys += "k" + std::to_string(k) + " = 1\n";
+  Bad({"fit", train_, "--target", "y", "-o", model_, "--config", folder_.Write("c.toml", keys)},
+      "'k0'");
+}
+
+TEST_F(Hostile, TextOfTargetsAndCellsReachesNoTerminal) {
+  const std::string table = folder_.Write("t.csv", "a\x1b[2J,y\u202e\n1,2\n3,4\n");
+  const Outcome outcome = Run({"inspect", table});
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(outcome.out.find("\u202e"), std::string::npos);
+}
+
+TEST_F(Hostile, AnInterruptedTrainingIsNotThrownAway) {
+  folder_.Write("model.fathom.checkpoint", "worth hours");
+  const Outcome outcome = Run(FitArguments(train_, model_));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("model.fathom.checkpoint.old"), std::string::npos) << outcome.err;
+  EXPECT_EQ(TestFolder::Read(File("model.fathom.checkpoint.old")), "worth hours");
+}
+
+TEST_F(Hostile, SmallThings) {
+  EXPECT_NE(Good({"-v"}).find("fathom "), std::string::npos);
+  Bad({"--verbose", "fit"}, "before the command there is no option '--verbose'");
+  Bad(FitArguments(train_, model_, {"--log", File("no/such/log")}), "make its folder first");
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,86 @@
+// A library to be preloaded: makes the k-th call of a function fail, as a full disk or a lack of
+// memory would. FATHOM_FAULT is "write 3" for the third write, and so on; FATHOM_FAULT_FILE names a
+// file that is made when that happens, so that a test knows when it has tried all calls.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+std::atomic<long> calls{0};
+// Set when main begins: what fails before it can only end the program.
+std::atomic<bool> begun{false};
+
+// Whether this call of `name` is the one that fails. Allocates nothing.
+bool IsTheOne(const char* name, int reason) {
+  const char* const fault = std::getenv("FATHOM_FAULT");
+  const std::size_t length = std::strlen(name);
+  if (!begun || fault == nullptr || std::strncmp(fault, name, length) != 0 || fault[length] != ' ')
+    return false;
+  if (++calls != std::atol(fault + length + 1)) return false;
+  if (const char* const file = std::getenv("FATHOM_FAULT_FILE")) {
+    const long made = ::syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT, 0600);
+    ::syscall(SYS_close, made);
+  }
+  errno = reason;
+  return true;
+}
+
+// What the call does otherwise.
+template <typename Function>
+Function* Next(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+// The first thing that main does is to choose what signals mean.
+sighandler_t signal(int number, sighandler_t handler) noexcept {
+  begun = true;
+  static sighandler_t (*const next)(int, sighandler_t) =
+      Next<sighandler_t(int, sighandler_t)>("signal");
+  return next(number, handler);
+}
+
+ssize_t write(int file, const void* bytes, size_t size) {
+  // Messages must get out, or nobody knows what is said.
+  if (file != STDERR_FILENO && IsTheOne("write", ENOSPC)) return -1;
+  return ::syscall(SYS_write, file, bytes, size);
+}
+
+int fsync(int file) {
+  if (IsTheOne("fsync", EIO)) return -1;
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (IsTheOne("rename", EACCES)) return -1;
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  if (IsTheOne("linkat", ENOSPC)) return -1;
+  return static_cast<int>(::syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+
+void* mmap(void* place, size_t size, int protection, int flags, int file, off_t offset) noexcept {
+  if (IsTheOne("mmap", ENOMEM)) return MAP_FAILED;
+  return reinterpret_cast<void*>(::syscall(SYS_mmap, place, size, protection, flags, file, offset));
+}
+
+void* malloc(size_t size) noexcept {
+  static void* (*const next)(size_t) = Next<void*(size_t)>("malloc");
+  return IsTheOne("malloc", ENOMEM) ? nullptr : next(size);
+}
+
+}  // extern "C"
