@@ -4,10 +4,16 @@
 // --wrap sends its two scratch functions through here, where a mutex guards them; nothing else in
 // its BLAS is shared between calls. The lock is held for tens of nanoseconds, a few times per BLAS
 // call. It cannot guard a shared OpenBLAS, which is why the build insists on the static one.
+#include <pthread.h>
+
 #include <mutex>
 
 namespace {
 constinit std::mutex scratch_mutex;
+
+// A fork while another thread holds the lock would leave it locked in the new process for ever.
+[[maybe_unused]] const int kHeldDuringForks = pthread_atfork(
+    [] { scratch_mutex.lock(); }, [] { scratch_mutex.unlock(); }, [] { scratch_mutex.unlock(); });
 }  // namespace
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the linker prescribes these names.
