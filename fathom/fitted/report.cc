@@ -1,18 +1,17 @@
-#include "cli/report.h"
+#include "fathom/fitted/report.h"
 
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/common.h"
-#include "cli/data_options.h"
+#include "fathom/base/option_text.h"
 #include "fathom/base/text.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/relevance.h"
 #include "fathom/io/json_value.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -46,6 +45,13 @@ std::string DescribeLikelihood(const DeepGp& network) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json NotesJson(const std::vector<Note>& notes) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const Note& note : notes)
+    json.push_back({{"kind", note.kind}, {"count", note.count}, {"text", note.text}});
+  return json;
+}
 
 nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
                                   const Dataset* dataset) {
@@ -135,4 +141,4 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
   return text.str();
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom
