@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,7 +76,9 @@ def _from_interchange(X: Any, what: str) -> Any:
     except ImportError:
         raise TypeError(f"{what} is a {type(X).__name__}, which is read through pandas: install pandas, or give a "
                         f"NumPy array") from None
-    return from_dataframe(X)
+    with warnings.catch_warnings():  # pandas 3 warns of the protocol's end, which is no business of the user
+        warnings.simplefilter("ignore")
+        return from_dataframe(X)
 
 
 def _read_pandas(X: Any, what: str) -> Frame:

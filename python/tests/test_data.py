@@ -162,7 +162,24 @@ def test_deviations_of_a_frame_leave_texts_alone(mixed):
     assert (wide >= model.predict(frame, return_std=True)[1]).mean() > 0.9
 
 
+class Interchange:
+    """A frame of which nothing is known but that it speaks the protocol."""
+
+    def __init__(self, frame):
+        self._frame = frame
+
+    def __dataframe__(self, nan_as_null=False, allow_copy=True):
+        return self._frame.__dataframe__(nan_as_null, allow_copy)
+
+
 def test_any_frame_with_the_interchange_protocol(mixed):
+    frame, y = mixed
+    plain = frame.drop(columns=["grade", "used"]).dropna()
+    model = DeepGPRegressor(**SMALL).fit(plain, y[plain.index])
+    np.testing.assert_array_equal(model.predict(Interchange(plain)), model.predict(plain))
+
+
+def test_polars(mixed):
     polars = pytest.importorskip("polars")
     frame, y = mixed
     plain = frame.assign(grade=frame["grade"].astype(str), used=frame["used"].map({True: "yes", False: "no"}))
