@@ -9,10 +9,10 @@ DIR ?= tests/reference
 SECONDS ?= 60
 PREFIX ?= /usr/local
 
-.PHONY: help setup build demo install test reference docs lint format sanitize fuzz bench bench-quick clean
+.PHONY: help setup build demo install test reference docs lint format sanitize fuzz bench bench-quick wheel python-newest clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 setup: ## Install the Debian packages that are missing (needs root or sudo only then)
 	@tools/setup $(if $(filter setup,$(MAKECMDGOALS)),,--quiet)
@@ -85,5 +85,11 @@ bench-quick: build-bench/build.ninja ## Measure the main pieces in under two min
 	@cmake --build build-bench -j $(JOBS) --target fathom_bench >&2
 	@build-bench/fathom_bench
 
+wheel: setup ## Build a wheel of the Python package into dist/ that carries what it links, and try it alone
+	@tools/python_wheel wheel
+
+python-newest: setup ## Install the Python package with the newest NumPy, pandas and scikit-learn, and test it there
+	@tools/python_wheel newest
+
 clean: ## Remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-bench build-fuzz
+	rm -rf build build-dev build-asan build-tsan build-bench build-fuzz build-cp* dist

@@ -8,10 +8,10 @@
 #include "cli/align.h"
 #include "cli/common.h"
 #include "cli/recipe_options.h"
-#include "cli/report.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/report.h"
 
 namespace fathom::cli {
 

@@ -274,11 +274,4 @@ void TellNotes(const std::vector<Note>& notes) {
   for (const Note& note : notes) Complain("note: " + note.text);
 }
 
-nlohmann::ordered_json NotesJson(const std::vector<Note>& notes) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const Note& note : notes)
-    json.push_back({{"kind", note.kind}, {"count", note.count}, {"text", note.text}});
-  return json;
-}
-
 }  // namespace fathom::cli

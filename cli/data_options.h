@@ -10,6 +10,7 @@
 
 #include "cli/cli11_fwd.h"
 #include "fathom/data/dataset.h"
+#include "fathom/fitted/report.h"
 #include "fathom/inference/predict.h"
 
 namespace fathom::cli {
@@ -81,8 +82,6 @@ void AddChunk(CLI::App* app, Index* rows);
 
 // One line on standard error for each.
 void TellNotes(const std::vector<Note>& notes);
-// [{"kind": ..., "count": ..., "text": ...}, ...]
-nlohmann::ordered_json NotesJson(const std::vector<Note>& notes);
 
 }  // namespace fathom::cli
 

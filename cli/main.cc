@@ -172,7 +172,20 @@ int RunAndExplain(int argc, char** argv) {
 
 }  // namespace fathom::cli
 
+namespace {
+
+// CLI11 looks options up in functions that are noexcept but allocate, so that a lack of memory ends
+// here and not in RunAndExplain.
+[[noreturn]] void ExplainTheEnd() {
+  constexpr std::string_view kLine = "fathom: there is not enough memory for this\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  std::_Exit(fathom::cli::kInternal);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::set_terminate(ExplainTheEnd);
   fathom::cli::FillClosedStreams();
   std::signal(SIGBUS, fathom::cli::ExplainLostFile);
   // A closed pipe then shows as a failed write, which WriteOut turns into a quiet end.

@@ -1,11 +1,13 @@
 #include "cli/recipe_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <variant>
 
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/recipe/fields.h"
+#include "fathom/recipe/quality.h"
 
 namespace fathom::cli {
 
@@ -87,20 +89,19 @@ void Append(CLI::App* app, const char* option, const std::string& text) {
 
 // What --quality stands for. Options that are given win.
 void ApplyQuality(const CLI::App& app, RecipeOptions* options) {
-  const auto preset = [&](const std::string& option, const char* word) {
-    if (app.count("--" + option) == 0) options->words[option] = word;
+  Quality quality = Quality::kDefault;
+  FromName(options->quality, &quality);
+  const std::vector<Field> fields = RecipeFields(&options->recipe);
+  const auto is_given = [&](const std::string& name) {
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const Field& some) { return some.name == name; });
+    return app.count("--" + field->option) > 0;
   };
-  if (options->quality == "fast") {
-    preset("hidden", "3");
-    preset("inducing", "50,30");
-  } else if (options->quality == "best") {
-    preset("stack", "always");
-  }
-  // Who asks for a certain network gets that one.
-  if (app.count("--hidden") + app.count("--inducing") + app.count("--steps") > 0 ||
-      options->quality == "fast") {
-    if (options->quality != "best") preset("stack", "never");
-  }
+  fathom::ApplyQuality(quality, is_given, &options->recipe);
+  const Architecture& architecture = options->recipe.architecture;
+  options->words["stack"] = NameOf(options->recipe.stack);
+  options->words["hidden"] = architecture.hidden.empty() ? "0" : JoinCounts(architecture.hidden);
+  options->words["inducing"] = JoinCounts(architecture.inducing);
 }
 
 // The library speaks of fields; here they are options.
@@ -124,7 +125,7 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
                   "pseudo-points and hidden units, best has --stack always")
       ->type_name("fast|default|best")
       ->capture_default_str()
-      ->check(OneOf({"fast", "default", "best"}));
+      ->check(OneOf(AllNames<Quality>()));
   for (const Field& field : RecipeFields(&options->recipe)) {
     if (!field.option.empty())
       std::visit(AddOption{app, field, &options->words[field.option]}, field.value);
@@ -136,7 +137,6 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
 
 Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
   Recipe& recipe = options->recipe;
-  ApplyQuality(app, options);
   if (options->words["form"] == "sites" && app.count("--start") == 0)
     options->words["start"] = "paper";
   for (const Field& field : RecipeFields(&recipe)) {
@@ -144,6 +144,7 @@ Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options) {
       std::visit(ReadWord{field, options->words[field.option]}, field.value);
   }
   if (recipe.architecture.hidden == std::vector<Index>{0}) recipe.architecture.hidden.clear();
+  ApplyQuality(app, options);
   CheckOptions(&recipe);
   return recipe;
 }

@@ -11,8 +11,8 @@
 #include "cli/data_options.h"
 #include "cli/metrics_log.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "fathom/base/error.h"
+#include "fathom/fitted/report.h"
 
 namespace fathom::cli {
 

@@ -15,9 +15,11 @@
 #include "fathom/fit/fit.h"
 #include "fathom/fitted/export.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/prediction_arrays.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/fitted/relevance.h"
+#include "fathom/recipe/quality.h"
 #include "fathom/recipe/recipe.h"
 #include "fathom/version.h"
 

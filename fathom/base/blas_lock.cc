@@ -9,6 +9,7 @@
 // for ever. So a buffer that would be new is asked for first, and given back. If there is no room,
 // an exception goes up through the frames of OpenBLAS, which then hold nothing and can be unwound
 // like our own.
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -29,6 +30,10 @@ void RequireRoom() {
   if (room == MAP_FAILED) throw std::bad_alloc();
   ::munmap(room, kBufferBytes);
 }
+
+// A fork while another thread holds the lock would leave it locked in the new process for ever.
+[[maybe_unused]] const int kHeldDuringForks = pthread_atfork(
+    [] { scratch_mutex.lock(); }, [] { scratch_mutex.unlock(); }, [] { scratch_mutex.unlock(); });
 
 }  // namespace
 

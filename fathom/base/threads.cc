@@ -1,5 +1,7 @@
 #include "fathom/base/threads.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -20,6 +22,17 @@ namespace {
 // The pool whose job the thread is running, if any.
 thread_local const void* working_for = nullptr;
 
+// How many forks lie between this process and the one that loaded the library. A forked process has
+// only the thread that forked it, and locks of the others stay as they were.
+std::atomic<int> forks{0};
+
+int CountForks() {
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  FATHOM_CHECK(registered == 0);
+  return forks.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 struct ThreadPool::State {
@@ -27,6 +40,7 @@ struct ThreadPool::State {
   std::condition_variable work_ready;
   std::condition_variable work_done;
   std::vector<std::thread> threads;
+  const int born = CountForks();
 
   // A Run in progress. Workers read `job`, `call` and `count` only between seeing a new generation
   // under the mutex and counting themselves out of `active`, and Run ends only when all have, so no
@@ -52,6 +66,21 @@ struct ThreadPool::State {
     }
     work_ready.notify_all();
     for (std::thread& thread : threads) thread.join();
+  }
+
+  bool IsForked() const { return CountForks() != born; }
+
+  // Runs all jobs on this thread and touches nothing that another thread may have held at the fork.
+  static void RunAlone(Index jobs, const void* job, ErasedJob call) {
+    std::exception_ptr error;
+    for (Index i = 0; i < jobs; ++i) {
+      try {
+        call(job, i, 0);
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    }
+    if (error) std::rethrow_exception(std::move(error));
   }
 
   void Work(int worker) {
@@ -106,13 +135,17 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   }
 }
 
-ThreadPool::~ThreadPool() = default;
+ThreadPool::~ThreadPool() {
+  // The threads of another process cannot be joined. What they worked with is left to the system.
+  if (state_->IsForked()) static_cast<void>(state_.release());
+}
 
 int ThreadPool::size() const { return static_cast<int>(state_->threads.size()) + 1; }
 
 void ThreadPool::RunErased(Index count, const void* job, ErasedJob call) const {
   if (count <= 0) return;
   State& state = *state_;
+  if (state.IsForked()) return State::RunAlone(count, job, call);
   FATHOM_CHECK(working_for != state_.get());  // a job must not call Run: it would wait for itself
   std::unique_lock one_run(state.one_run);
   {

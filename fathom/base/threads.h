@@ -25,6 +25,7 @@ class ThreadPool {
   // Calls job(0), ..., job(count - 1) and returns when all are done. If jobs throw, all jobs still
   // run and the exception of the lowest-numbered one is rethrown. May be called from several
   // threads; one Run then waits for the other. A job must not call Run. Allocates nothing.
+  // In a process that was forked after the pool was made, the caller runs all jobs itself.
   //
   // A job may take a second argument, its worker: a number below size() that no other job has at
   // the same time. It is for scratch memory, which stays in the cache of a core.

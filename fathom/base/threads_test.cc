@@ -1,7 +1,10 @@
 #include "fathom/base/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -120,6 +123,27 @@ TEST(ThreadPool, PoolsInsideJobsOfAnotherPoolAreIndependent) {
 
 TEST(ThreadPool, ComesAndGoesWithoutWork) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ThreadPool(3).size(), 3);
+}
+
+TEST(ThreadPool, WorksInAForkedProcess) {
+  std::array<int, 100> cells{};
+  auto pool = std::make_unique<ThreadPool>(3);
+  pool->Run(100, [&](Index i) { cells[i] = 1; });
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // Its pool has no threads any more. It must neither wait for them nor join them.
+    pool->Run(100, [&](Index i) { cells[i] += 2; });
+    pool.reset();
+    const ThreadPool own(2);
+    own.Run(100, [&](Index i) { cells[i] += 4; });
+    _exit(std::count(cells.begin(), cells.end(), 7) == 100 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  pool->Run(100, [&](Index i) { cells[i] = 8; });
+  EXPECT_EQ(cells[99], 8);
 }
 
 }  // namespace

@@ -6,14 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/base/threads.h"
-#include "fathom/data/levels.h"
 #include "fathom/data/read_columns.h"
+#include "fathom/data/text_column.h"
 
 namespace fathom {
 
@@ -178,26 +177,6 @@ void CheckShape(const std::string& source, const NpyArray& array, std::size_t nu
   }
 }
 
-// Makes strings of the numbers of column `c`, in the fewest digits, as a CSV file would have them.
-void NumbersToLevels(Index c, Table* table) {
-  internal::LevelCodes codes;
-  for (Index n = 0; n < table->values.rows(); ++n) {
-    double& value = table->values(n, c);
-    if (std::isnan(value)) continue;
-    char digits[32];
-    const char* const end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-    const Index code = codes.Code({digits, static_cast<std::size_t>(end - digits)});
-    value = code < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(code);
-  }
-  std::vector<std::vector<Index>> places;
-  table->levels.resize(table->columns.size());
-  table->levels[c] = internal::MergeLevels({&codes}, &places);
-  for (Index n = 0; n < table->values.rows(); ++n) {
-    double& value = table->values(n, c);
-    if (!std::isnan(value)) value = static_cast<double>(places[0][static_cast<std::size_t>(value)]);
-  }
-}
-
 }  // namespace
 
 bool IsNpy(std::string_view bytes) { return bytes.starts_with(kMagic); }
@@ -242,7 +221,7 @@ Table ReadNpy(const FileBytes& file, const ReadOptions& options) {
   std::vector<char> text(names.size(), 0);
   internal::ApplyKinds(file.name(), names, options, &text);
   for (Index c = 0; c < columns; ++c) {
-    if (destinations[c] >= 0 && text[c]) NumbersToLevels(destinations[c], &table);
+    if (destinations[c] >= 0 && text[c]) NumbersToTexts(destinations[c], &table);
   }
   return table;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fathom/base/export.h"
@@ -94,6 +95,11 @@ class Model {
 // consistent model of a known format.
 void SaveModel(const Model& model, const std::string& path);
 Model LoadModel(const std::string& path);
+
+// The bytes of the model file, for those who keep a model elsewhere. `name` stands for the path in
+// messages.
+std::string ModelToBytes(const Model& model);
+Model ModelFromBytes(const std::string& name, std::string_view bytes);
 
 }  // namespace fathom
 

@@ -199,18 +199,17 @@ Model TakeModel(SafeTensors* content) {
   return Model(std::move(parts));
 }
 
-void SaveModel(const Model& model, const std::string& path) {
-  SafeTensors content;
+namespace {
+
+SafeTensors TensorsFor(const std::string& name, const Model& model) {
   try {
-    content = ModelToTensors(model);
+    return ModelToTensors(model);
   } catch (const Error& error) {
-    ThrowError(path, ": cannot write the model: ", error.what());
+    ThrowError(name, ": cannot write the model: ", error.what());
   }
-  WriteSafeTensors(path, content);
 }
 
-Model LoadModel(const std::string& path) {
-  SafeTensors content = ReadSafeTensors(path);
+Model ModelFrom(const std::string& name, SafeTensors content) {
   try {
     Model model = TakeModel(&content);
     std::erase_if(content.tensors,
@@ -218,8 +217,24 @@ Model LoadModel(const std::string& path) {
     RequireNothingLeft(content);
     return model;
   } catch (const Error& error) {
-    ThrowError(path, ": is not a usable model: ", error.what());
+    ThrowError(name, ": is not a usable model: ", error.what());
   }
+}
+
+}  // namespace
+
+void SaveModel(const Model& model, const std::string& path) {
+  WriteSafeTensors(path, TensorsFor(path, model));
+}
+
+Model LoadModel(const std::string& path) { return ModelFrom(path, ReadSafeTensors(path)); }
+
+std::string ModelToBytes(const Model& model) {
+  return SafeTensorsToBytes("model", TensorsFor("model", model));
+}
+
+Model ModelFromBytes(const std::string& name, std::string_view bytes) {
+  return ModelFrom(name, SafeTensorsFromBytes(name, bytes));
 }
 
 }  // namespace fathom

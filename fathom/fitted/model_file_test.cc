@@ -7,6 +7,7 @@
 #include "fathom/base/random.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fitted/predictor.h"
+#include "fathom/io/file_bytes.h"
 #include "fathom/io/safetensors.h"
 #include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
@@ -75,6 +76,15 @@ void ExpectRoundTrip(const Model& model) {
 }
 
 TEST(ModelFile, WhitenedModelComesBack) { ExpectRoundTrip(SmallModel()); }
+
+TEST(ModelFile, BytesAreThoseOfTheFile) {
+  const TestFolder folder;
+  SaveModel(SmallModel(), folder.Path("m"));
+  const std::string bytes = ModelToBytes(SmallModel());
+  EXPECT_EQ(FileBytes(folder.Path("m")).bytes(), bytes);
+  EXPECT_EQ(ModelToBytes(ModelFromBytes("memory", bytes)), bytes);
+  EXPECT_THROW(ModelFromBytes("memory", bytes.substr(1)), Error);
+}
 
 TEST(ModelFile, DirectionsOfTheInputsComeBack) {
   Recipe recipe = SmallRecipe();

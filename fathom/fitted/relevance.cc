@@ -7,6 +7,7 @@
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
+#include "fathom/fitted/linear_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/inference/predict.h"
@@ -78,6 +79,11 @@ Matrix MeasuredSquaredSlopes(const Member& member) {
 // [outputs, columns] of one network.
 Matrix SquaredSlopes(const Member& member) {
   constexpr Index kMostMeasured = 1000;
+  if (const auto* line = dynamic_cast<const LinearExpert*>(member.expert.get())) {
+    Matrix squared = line->ridge().weights.transpose().cwiseAbs2();
+    TurnBack(member.input_scaler, &squared);
+    return squared;
+  }
   const DeepGp& network = NetworkOf(member);
   if (network.input_dim() <= kMostMeasured) return MeasuredSquaredSlopes(member);
   Matrix squared = ExpectedSquaredSlopes(network);
@@ -145,8 +151,10 @@ Matrix SquaredSlopesOfWhole(const Model& model, const Matrix& rows) {
 Matrix SquaredSlopesOfMembers(const Model& model) {
   const Member& leader = model.leader();
   Matrix squared = Matrix::Zero(leader.expert->num_outputs(), leader.input_scaler.mean.size());
-  for (const auto& group : ByExpert(model.members()))
-    squared += WeightOf(group) * SquaredSlopes(group.front());
+  for (const auto& group : ByExpert(model.members())) {
+    if (const double weight = WeightOf(group); weight > 0)
+      squared += weight * SquaredSlopes(group.front());
+  }
   // A target may have several functions: one for each class, or one for its noise behind all means.
   const auto targets = static_cast<Index>(model.schema().targets.size());
   for (Index d = targets; d < squared.rows(); ++d) squared.row(d % targets) += squared.row(d);

@@ -75,7 +75,7 @@ bool Product(const std::vector<std::uint64_t>& shape, std::uint64_t* product) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : file_(path) {}
+  Reader(const std::string& name, std::string_view bytes) : name_(name), bytes_(bytes) {}
 
   SafeTensors Read() {
     const Json header = ParseHeader(TakeHeader());
@@ -102,13 +102,13 @@ class Reader {
 
   template <typename... Parts>
   [[noreturn]] void Refuse(const Parts&... parts) const {
-    ThrowError(file_.name(), ": is damaged or no safetensors file: ", parts...,
+    ThrowError(name_, ": is damaged or no safetensors file: ", parts...,
                "; make or copy the file anew");
   }
 
   // Cuts the file into the header, which is returned, and data_.
   std::string_view TakeHeader() {
-    const std::string_view bytes = file_.bytes();
+    const std::string_view bytes = bytes_;
     if (bytes.size() < kLengthBytes) Refuse("it has only ", bytes.size(), " bytes");
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), kLengthBytes);
@@ -150,7 +150,7 @@ class Reader {
   void CheckSum(const SafeTensors& content) const {
     const auto found = content.metadata.find(kChecksum);
     if (found == content.metadata.end()) return;
-    std::string head(file_.bytes().substr(0, file_.bytes().size() - data_.size()));
+    std::string head(bytes_.substr(0, bytes_.size() - data_.size()));
     const std::size_t place = ChecksumPlace(head, found->second);
     if (place == std::string::npos || found->second.size() != std::strlen(kNoChecksum))
       Refuse("its checksum is ", Quoted(found->second));
@@ -230,17 +230,25 @@ class Reader {
     }
   }
 
-  FileBytes file_;
-  std::string_view data_;
+  const std::string& name_;
+  std::string_view bytes_, data_;
 };
 
 }  // namespace
 
-void WriteSafeTensors(const std::string& path, const SafeTensors& content) {
+namespace {
+
+// The header with its length, and then the numbers of each array, which stay where they are.
+struct Layout {
+  std::string header;
+  std::vector<std::string_view> arrays;
+};
+
+Layout LayOut(const std::string& path, const SafeTensors& content) {
+  Layout layout;
   Json header = Json::object();
   header[kMetadata] = content.metadata;
   header[kMetadata][kChecksum] = kNoChecksum;
-  std::vector<std::string_view> parts(1);
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : content.tensors) {
     std::uint64_t count = 0;
@@ -251,7 +259,7 @@ void WriteSafeTensors(const std::string& path, const SafeTensors& content) {
                     {"shape", tensor.shape},
                     {"data_offsets", {offset, offset + bytes.size()}}};
     offset += bytes.size();
-    parts.push_back(bytes);
+    layout.arrays.push_back(bytes);
   }
   std::string text;
   try {
@@ -266,11 +274,35 @@ void WriteSafeTensors(const std::string& path, const SafeTensors& content) {
   }
   const std::uint64_t length = text.size();
   text.insert(0, reinterpret_cast<const char*>(&length), kLengthBytes);
-  parts[0] = text;
+  std::vector<std::string_view> parts = layout.arrays;
+  parts.insert(parts.begin(), text);
   text.replace(ChecksumPlace(text, kNoChecksum), std::strlen(kNoChecksum), Checksum(parts));
-  WriteFileAtomically(path, parts);
+  layout.header = std::move(text);
+  return layout;
 }
 
-SafeTensors ReadSafeTensors(const std::string& path) { return Reader(path).Read(); }
+}  // namespace
+
+void WriteSafeTensors(const std::string& path, const SafeTensors& content) {
+  Layout layout = LayOut(path, content);
+  layout.arrays.insert(layout.arrays.begin(), layout.header);
+  WriteFileAtomically(path, layout.arrays);
+}
+
+std::string SafeTensorsToBytes(const std::string& name, const SafeTensors& content) {
+  Layout layout = LayOut(name, content);
+  std::string bytes = std::move(layout.header);
+  for (const std::string_view array : layout.arrays) bytes += array;
+  return bytes;
+}
+
+SafeTensors ReadSafeTensors(const std::string& path) {
+  const FileBytes file(path);
+  return SafeTensorsFromBytes(file.name(), file.bytes());
+}
+
+SafeTensors SafeTensorsFromBytes(const std::string& name, std::string_view bytes) {
+  return Reader(name, bytes).Read();
+}
 
 }  // namespace fathom

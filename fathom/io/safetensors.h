@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -38,6 +39,10 @@ void WriteSafeTensors(const std::string& path, const SafeTensors& content);
 // complete and consistent to the byte: every array inside the file, none overlapping, nothing left
 // over, and its checksum right if it has one. The checksum stays in the metadata.
 SafeTensors ReadSafeTensors(const std::string& path);
+
+// The same bytes without a file; `name` stands for the path in messages.
+std::string SafeTensorsToBytes(const std::string& name, const SafeTensors& content);
+SafeTensors SafeTensorsFromBytes(const std::string& name, std::string_view bytes);
 
 }  // namespace fathom
 

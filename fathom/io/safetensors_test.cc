@@ -11,7 +11,9 @@
 #include <cstring>
 #include <limits>
 
+#include "fathom/base/error.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/file_bytes.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -309,6 +311,21 @@ TEST(WriteFileAtomically, LeavesTheOldFileInAFolderThatRefusesNewOnes) {
   EXPECT_THAT(ErrorOf([&] { WriteText(path, "new"); }), HasSubstr("Permission denied"));
   ASSERT_EQ(::chmod(folder.Path("").c_str(), 0755), 0);
   EXPECT_EQ(TestFolder::Read(path), "old");
+}
+
+TEST(SafeTensors, BytesAreThoseOfTheFile) {
+  const TestFolder folder;
+  WriteSafeTensors(folder.Path("m"), Sample());
+  const std::string bytes = SafeTensorsToBytes("memory", Sample());
+  EXPECT_EQ(FileBytes(folder.Path("m")).bytes(), bytes);
+  EXPECT_EQ(SafeTensorsFromBytes("memory", bytes), ReadSafeTensors(folder.Path("m")));
+  EXPECT_EQ(SafeTensorsFromBytes("memory", bytes).tensors, Sample().tensors);
+  try {
+    SafeTensorsFromBytes("memory", std::string_view(bytes).substr(0, 20));
+    FAIL() << "half a file was read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("memory: is damaged"));
+  }
 }
 
 }  // namespace

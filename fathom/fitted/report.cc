@@ -1,11 +1,10 @@
-#include "cli/report.h"
+#include "fathom/fitted/report.h"
 
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/common.h"
-#include "cli/data_options.h"
+#include "fathom/base/option_text.h"
 #include "fathom/base/text.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/deep_gp_expert.h"
@@ -14,7 +13,7 @@
 #include "fathom/fitted/relevance.h"
 #include "fathom/io/json_value.h"
 
-namespace fathom::cli {
+namespace fathom {
 
 namespace {
 
@@ -49,7 +48,7 @@ std::string DescribeLikelihood(const Member& member) {
   return text;
 }
 
-std::string Propagation(const Member& member) {
+std::string HowItPasses(const Member& member) {
   const DeepGp* network = FindNetwork(member);
   return network == nullptr ? "" : DescribePropagation(*network);
 }
@@ -66,6 +65,13 @@ nlohmann::ordered_json LeftOutJson(const Model& model) {
 
 }  // namespace
 
+nlohmann::ordered_json NotesJson(const std::vector<Note>& notes) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const Note& note : notes)
+    json.push_back({{"kind", note.kind}, {"count", note.count}, {"text", note.text}});
+  return json;
+}
+
 nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
                                   const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
@@ -81,7 +87,7 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
     stack.push_back({{"share", ToJson(member.weight)},
                      {"kind", member.expert->Kind()},
                      {"architecture", DescribeMember(member)},
-                     {"propagation", Propagation(member)},
+                     {"propagation", HowItPasses(member)},
                      {"builds_on", member.trend},
                      {"noise_std", by_target(NoiseStd(member))}});
   }
@@ -118,7 +124,7 @@ std::string StackLines(const Model& model) {
   if (members.size() == 1) return {};
   const auto describe = [](const Member& member) {
     std::string text = DescribeMember(member);
-    if (const std::string how = Propagation(member); !how.empty()) text += ", " + how;
+    if (const std::string how = HowItPasses(member); !how.empty()) text += ", " + how;
     if (!member.trend.empty()) text += ", on what the lines above leave over";
     return text;
   };
@@ -185,4 +191,4 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
   return text.str();
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom

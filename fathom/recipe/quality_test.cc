@@ -1,0 +1,47 @@
+#include "fathom/recipe/quality.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace fathom {
+namespace {
+
+Recipe WithQuality(Quality quality, const std::set<std::string>& given, Recipe recipe = {}) {
+  ApplyQuality(
+      quality, [&](const std::string& field) { return given.contains(field); }, &recipe);
+  return recipe;
+}
+
+TEST(Quality, DefaultChangesNothing) {
+  const Recipe recipe = WithQuality(Quality::kDefault, {});
+  EXPECT_EQ(recipe.architecture.hidden, Recipe().architecture.hidden);
+  EXPECT_EQ(recipe.stack, Stacking::kAuto);
+}
+
+TEST(Quality, FastIsOneSmallNetwork) {
+  const Recipe recipe = WithQuality(Quality::kFast, {});
+  EXPECT_EQ(recipe.architecture.hidden, std::vector<Index>{3});
+  EXPECT_EQ(recipe.architecture.inducing, (std::vector<Index>{50, 30}));
+  EXPECT_EQ(recipe.stack, Stacking::kNever);
+}
+
+TEST(Quality, WhoAsksForANetworkGetsThatOne) {
+  for (const char* field : {"architecture.hidden", "architecture.inducing", "optimizer.steps"}) {
+    EXPECT_EQ(WithQuality(Quality::kDefault, {field}).stack, Stacking::kNever) << field;
+    EXPECT_EQ(WithQuality(Quality::kBest, {field}).stack, Stacking::kAlways) << field;
+  }
+  EXPECT_EQ(WithQuality(Quality::kDefault, {"alpha"}).stack, Stacking::kAuto);
+}
+
+TEST(Quality, WhatIsGivenStays) {
+  Recipe asked;
+  asked.architecture.hidden = {7};
+  asked.stack = Stacking::kAuto;
+  const Recipe recipe = WithQuality(Quality::kFast, {"architecture.hidden", "stack"}, asked);
+  EXPECT_EQ(recipe.architecture.hidden, std::vector<Index>{7});
+  EXPECT_EQ(recipe.stack, Stacking::kAuto);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,232 @@
+"""What users hold, as tables of the C++ library: arrays, data frames, labels and weights."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fathom import _core
+
+
+class DataWarning(UserWarning):
+    """Something about the data that is no error: a column left out, texts that the training has not seen."""
+
+
+class Frame:
+    """Rows and columns as a user gave them, looked at but not converted yet.
+
+    ``array`` is there if all cells are numbers of one array; otherwise ``columns`` has one array or pandas Series
+    each. ``names`` is None where the columns have no names.
+    """
+
+    def __init__(self, what: str, rows: int, names: list[str] | None, columns: list[Any] | None = None,
+                 array: np.ndarray | None = None) -> None:
+        self.what = what
+        self.rows = rows
+        self.names = names
+        self.columns = columns
+        self.array = array
+
+    @property
+    def width(self) -> int:
+        return self.array.shape[1] if self.array is not None else len(self.columns or [])
+
+    def fill(self, table: _core.Table, first: int = 0) -> None:
+        """Puts the cells into the columns of a table from `first` on."""
+        if self.array is not None:
+            table.set_numbers(first, self.array)
+        for place, column in enumerate(self.columns or []):
+            _fill_column(table, first + place, column)
+
+    def table(self, names: Sequence[str]) -> _core.Table:
+        table = _core.Table(self.what, self.rows, list(names), 0)
+        self.fill(table)
+        return table
+
+
+def read_frame(X: Any, what: str = "X") -> Frame:
+    """Looks at a table: what it is, its names and shape. Raises ValueError or TypeError for what is none."""
+    if _is_sparse(X):
+        raise TypeError(f"{what} is a sparse matrix, which a Gaussian process cannot use as it is; give "
+                        f"{what}.toarray() or, if that is too large, a few components of it (TruncatedSVD)")
+    if _is_pandas(X) and hasattr(X, "columns"):
+        return _read_pandas(X, what)
+    if hasattr(X, "columns") and hasattr(X, "get_column"):
+        return _read_polars(X, what)
+    if hasattr(X, "__dataframe__") and not isinstance(X, np.ndarray):
+        return _read_pandas(_from_interchange(X, what), what)
+    return _read_array(X, what)
+
+
+def _is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr") or hasattr(X, "tocsc") or (hasattr(X, "nnz") and hasattr(X, "toarray"))
+
+
+def _is_pandas(X: Any) -> bool:
+    return "pandas" in sys.modules and type(X).__module__.split(".")[0] == "pandas"
+
+
+def _from_interchange(X: Any, what: str) -> Any:
+    try:
+        from pandas.api.interchange import from_dataframe
+    except ImportError:
+        raise TypeError(f"{what} is a {type(X).__name__}, which is read through pandas: install pandas, or give a "
+                        f"NumPy array") from None
+    with warnings.catch_warnings():  # pandas 3 warns of the protocol's end, which is no business of the user
+        warnings.simplefilter("ignore")
+        return from_dataframe(X)
+
+
+def _read_pandas(X: Any, what: str) -> Frame:
+    for name, dtype in zip(X.columns, X.dtypes):
+        if getattr(dtype, "kind", "") == "c":
+            raise ValueError(f"Complex data not supported: {what}, column '{name}' holds complex numbers")
+        if getattr(dtype, "kind", "") in "mM":
+            raise ValueError(f"{what}: column '{name}' holds dates or times; replace them by numbers (days since a "
+                             f"start, month, hour), or leave it out, as with {what}.drop(columns=...)")
+    _require_shape(what, X.shape)
+    names = [str(name) for name in X.columns] if all(isinstance(name, str) for name in X.columns) else None
+    if names is None and any(isinstance(name, str) for name in X.columns):
+        raise TypeError(f"Feature names are only supported if all input features have string names, but your input "
+                        f"has {sorted({type(name).__name__ for name in X.columns})} as feature name / column name "
+                        f"types. Rename them, as with {what}.columns = {what}.columns.astype(str)")
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes):
+        return Frame(what, len(X), names, array=X.to_numpy(dtype=np.float64))
+    return Frame(what, len(X), names, columns=[X.iloc[:, place] for place in range(X.shape[1])])
+
+
+def _read_polars(X: Any, what: str) -> Frame:
+    columns = []
+    for name in X.columns:
+        column = X.get_column(name)
+        array = column.to_numpy()
+        if array.dtype.kind in "mM":
+            raise ValueError(f"{what}: column '{name}' holds dates or times; replace them by numbers (days since a "
+                             f"start, month, hour), or leave it out, as with {what}.drop(...)")
+        columns.append(array if array.dtype.kind in "iuf" else np.array(column.to_list(), dtype=object))
+    _require_shape(what, X.shape)
+    return Frame(what, X.shape[0], list(X.columns), columns=columns)
+
+
+def _read_array(X: Any, what: str) -> Frame:
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{what} holds complex numbers; give real and imaginary parts as "
+                         f"two columns")
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{what} holds dates or times; replace them by numbers (days since a start, month, hour)")
+    if array.ndim != 2:
+        shape = {0: "scalar array", 1: "1D array"}.get(array.ndim, f"{array.ndim}D array")
+        raise ValueError(f"Expected 2D array, got {shape} instead: {what} needs rows and columns. Reshape your data "
+                         f"either using array.reshape(-1, 1) if it has one column or array.reshape(1, -1) if it has "
+                         f"one row.")
+    _require_shape(what, array.shape)
+    if array.dtype.kind in "biuf":
+        return Frame(what, len(array), None, array=array if array.dtype == np.float64 else array.astype(np.float64))
+    return Frame(what, len(array), None, columns=list(array.T))
+
+
+def _require_shape(what: str, shape: tuple[int, ...]) -> None:
+    if shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: "
+                         f"{what} has no columns")
+    if shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: "
+                         f"{what} has no rows")
+
+
+def _fill_column(table: _core.Table, place: int, column: Any) -> None:
+    dtype = column.dtype
+    if hasattr(column, "cat"):
+        texts = [text_of(category) for category in column.cat.categories]
+        table.set_categories(place, texts, column.cat.codes.to_numpy(dtype=np.int64))
+    elif str(dtype) in ("bool", "boolean", "bool[pyarrow]"):
+        # As a CSV file has them; so the program takes the same model for the same table.
+        table.set_objects(place, column.astype(object).tolist())
+    elif getattr(dtype, "kind", "O") in "iuf" and str(dtype) not in ("string", "str"):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(column, "array") else column
+        table.set_numbers(place, np.asarray(numbers, dtype=np.float64)[:, None])
+    else:
+        table.set_objects(place, column.tolist())
+
+
+def text_of(value: Any) -> str:
+    """A label or category as the text that a CSV file would have in its place."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (float, np.floating)):
+        return _core.shortest_text(float(value))
+    return str(value)
+
+
+def labels_of(texts: Sequence[str]) -> np.ndarray:
+    """Class labels as pandas would read them from a CSV file: whole numbers, numbers, truth values or texts."""
+    if set(texts) <= {"True", "False"}:
+        return np.array([text == "True" for text in texts])
+    for kind in (int, float):
+        try:
+            numbers = [kind(text) for text in texts]
+        except ValueError:
+            continue
+        if len(set(numbers)) == len(texts):
+            return np.array(numbers)
+    return np.array(list(texts))
+
+
+def column_vector(values: Any, rows: int, what: str) -> np.ndarray:
+    """One number per row, such as weights."""
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim == 0:
+        vector = np.full(rows, float(vector))
+    if vector.ndim != 1:
+        raise ValueError(f"{what} must have one axis (1D array), not {vector.ndim}")
+    require_length(vector, rows, what)
+    if not vector.any():
+        raise ValueError(f"{what}: all weights are zero; give some rows a positive one")
+    return vector
+
+
+def require_length(values: Any, rows: int, what: str) -> None:
+    if len(values) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows} rows, {what} has "
+                         f"{len(values)}")
+
+
+def numeric_targets(y: Any, rows: int) -> tuple[np.ndarray, list[str] | None]:
+    """Targets [rows, targets] of a regression, and their names if they have some."""
+    require_targets(y)
+    names = None
+    if _is_pandas(y):
+        names = [str(y.name)] if hasattr(y, "name") and y.name is not None else None
+        names = [str(name) for name in y.columns] if hasattr(y, "columns") else names
+    array = np.asarray(y)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported\ny holds complex numbers; predict real and imaginary parts as two "
+                         "targets")
+    try:
+        targets = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y: {error}; a regression needs numbers. Texts are classes: use DeepGPClassifier") from None
+    if targets.ndim not in (1, 2) or targets.size == 0:
+        raise ValueError(f"y must hold one number per row, or [rows, targets]; it has the shape {targets.shape}")
+    require_length(targets, rows, "y")
+    if np.isnan(targets).any():
+        row = int(np.flatnonzero(np.isnan(targets.reshape(rows, -1)).any(axis=1))[0])
+        raise ValueError(f"Input y contains NaN, first in row {row + 1}; leave out the rows without a target, as with "
+                         f"X[~np.isnan(y)]")
+    if np.isinf(targets).any():
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+    return targets, names
+
+
+def require_targets(y: Any) -> None:
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None")
+    if _is_sparse(y):
+        raise TypeError("y is a sparse matrix; give y.toarray()")
