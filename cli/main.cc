@@ -5,6 +5,7 @@
 #include <csignal>
 #include <new>
 
+#include "bnn/expert.h"
 #include "cli/common.h"
 #include "cli/config.h"
 #include "fathom/base/error.h"
@@ -75,6 +76,7 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
 }
 
 int Run(int argc, char** argv) {
+  bnn::RegisterNetworkExpert();
   CLI::App program(kAbout, "fathom");
   program.set_version_flag("--version", "fathom " FATHOM_VERSION, "Print the version");
   program.set_help_flag("-h,--help", "Print this help");
@@ -82,10 +84,10 @@ int Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   const std::vector<Command> commands = {
-      AddFit(&program),   AddResume(&program),  AddPredict(&program), AddEvaluate(&program),
-      AddCv(&program),    AddInspect(&program), AddExport(&program),  AddDemo(&program),
-      AddBench(&program), AddTables(&program),  AddRecipe(&program),  AddCompletion(&program),
-      AddMan(&program)};
+      AddFit(&program),        AddResume(&program),  AddPredict(&program),  AddEvaluate(&program),
+      AddCv(&program),         AddInspect(&program), AddExport(&program),   AddDemo(&program),
+      AddBench(&program),      AddTables(&program),  AddBaseline(&program), AddRecipe(&program),
+      AddCompletion(&program), AddMan(&program)};
   for (const Command& command : commands) AddConfig(command.app);
   CheckFirstWord(argc, argv, commands);
   const auto asked = [&] {

@@ -16,8 +16,10 @@ namespace fathom::cli {
 
 namespace {
 
-// Values by name, one for each output.
-nlohmann::ordered_json LikelihoodParameters(const DeepGp& network) {
+// Values by name, one for each output; none of experts that are no deep GPs.
+nlohmann::ordered_json LikelihoodParameters(const Member& member) {
+  if (FindNetwork(member) == nullptr) return nlohmann::ordered_json::object();
+  const DeepGp& network = NetworkOf(member);
   const std::vector<std::string> names = network.likelihood->ParameterNames();
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   const Index each =
@@ -32,17 +34,23 @@ nlohmann::ordered_json LikelihoodParameters(const DeepGp& network) {
 }
 
 // "student_t: squared_scale 0.02, ..."; empty for the one that needs no words.
-std::string DescribeLikelihood(const DeepGp& network) {
-  if (network.likelihood->Name() == "gaussian") return {};
-  std::string text = network.likelihood->Name();
+std::string DescribeLikelihood(const Member& member) {
+  std::string text = member.expert->likelihood().Name();
+  if (text == "gaussian") return {};
   const char* separator = ": ";
-  const nlohmann::ordered_json parameters = LikelihoodParameters(network);
+  const nlohmann::ordered_json parameters = LikelihoodParameters(member);
   for (const auto& [name, values] : parameters.items()) {
     text += separator + name;
     for (const auto& value : values) text += " " + Short(value.get<double>());
     separator = ", ";
   }
   return text;
+}
+
+// How what is uncertain passes between layers, where the expert has a choice.
+std::string PropagationOf(const Member& member) {
+  const DeepGp* network = FindNetwork(member);
+  return network == nullptr ? member.expert->Kind() : DescribePropagation(*network);
 }
 
 }  // namespace
@@ -52,7 +60,6 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
   const TrainingSummary& summary = model.summary();
   const Schema& schema = model.schema();
   const Member& leader = model.leader();
-  const DeepGp& network = NetworkOf(leader);
   const auto by_target = [&](const Vector& values) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (Index t = 0; t < values.size(); ++t) json[schema.targets[t]] = ToJson(values[t]);
@@ -61,31 +68,35 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
   nlohmann::ordered_json stack = nlohmann::ordered_json::array();
   for (const Member& member : model.members()) {
     stack.push_back({{"share", ToJson(member.weight)},
-                     {"architecture", DescribeNetwork(NetworkOf(member))},
-                     {"propagation", DescribePropagation(NetworkOf(member))},
+                     {"architecture", member.expert->Describe()},
+                     {"propagation", PropagationOf(member)},
                      {"noise_std", by_target(NoiseStd(member))}});
   }
-  return {{"model", path},
-          {"rows", summary.rows},
-          {"dropped_rows", dataset == nullptr ? 0 : dataset->dropped_rows()},
-          {"inputs", schema.FeatureNames()},
-          {"targets", schema.targets},
-          {"classes", schema.classes},
-          {"likelihood", network.likelihood->Name()},
-          {"likelihood_parameters", LikelihoodParameters(network)},
-          {"notes", NotesJson(dataset == nullptr ? std::vector<Note>() : dataset->notes())},
-          {"constant_columns", ConstantColumns(model)},
-          {"hidden", leader.recipe.architecture.hidden},
-          {"architecture", DescribeNetwork(network)},
-          {"stack", stack},
-          {"steps", summary.steps},
-          {"seconds", ToJson(summary.seconds)},
-          {"reason", ToJson(summary.reason)},
-          {"message", summary.message},
-          {"energy_per_row", ToJson(summary.energy_per_row)},
-          {"noise_std", by_target(NoiseStd(leader))},
-          {"recoveries", summary.recoveries},
-          {"largest_jitter", ToJson(summary.largest_jitter)}};
+  nlohmann::ordered_json json = {
+      {"model", path},
+      {"rows", summary.rows},
+      {"dropped_rows", dataset == nullptr ? 0 : dataset->dropped_rows()},
+      {"inputs", schema.FeatureNames()},
+      {"targets", schema.targets},
+      {"classes", schema.classes},
+      {"likelihood", leader.expert->likelihood().Name()},
+      {"likelihood_parameters", LikelihoodParameters(leader)},
+      {"notes", NotesJson(dataset == nullptr ? std::vector<Note>() : dataset->notes())},
+      {"constant_columns", ConstantColumns(model)},
+      {"hidden", leader.recipe.architecture.hidden},
+      {"architecture", leader.expert->Describe()},
+      {"stack", stack},
+      {"steps", summary.steps},
+      {"seconds", ToJson(summary.seconds)},
+      {"reason", ToJson(summary.reason)},
+      {"message", summary.message},
+      {"energy_per_row", ToJson(summary.energy_per_row)},
+      {"noise_std", by_target(NoiseStd(leader))},
+      {"recoveries", summary.recoveries},
+      {"largest_jitter", ToJson(summary.largest_jitter)}};
+  if (const nlohmann::json findings = leader.expert->Findings(); !findings.is_null())
+    json["findings"] = findings;
+  return json;
 }
 
 namespace {
@@ -95,10 +106,9 @@ std::string StackLines(const Model& model) {
   if (model.members().size() == 1) return {};
   std::ostringstream text;
   for (const Member& member : model.members()) {
-    const DeepGp& network = NetworkOf(member);
     const Vector noise_std = NoiseStd(member);
     text << "stack       " << std::fixed << std::setprecision(3) << member.weight << " of "
-         << DescribeNetwork(network) << ", " << DescribePropagation(network);
+         << member.expert->Describe() << ", " << PropagationOf(member);
     if (noise_std.size() == 1)
       text << ", noise " << std::defaultfloat << std::setprecision(3) << noise_std[0];
     text << "\n";
@@ -106,11 +116,26 @@ std::string StackLines(const Model& model) {
   return text.str();
 }
 
+// What the training of an expert has to say about itself; first why it should not be trusted.
+std::string FindingLines(const nlohmann::json& findings) {
+  if (findings.is_null()) return {};
+  std::string text;
+  for (const auto& warning : findings["warnings"])
+    text += "WARNING     " + warning.get<std::string>() + "\n";
+  for (const char* part : {"settings", "diagnostics"}) {
+    for (const auto& [name, value] : findings[part].items()) {
+      if (value.is_structured() && !value.empty() && value[0].is_structured()) continue;
+      text += "  " + name + " = " + (value.is_number_float() ? Short(value) : value.dump()) + "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string HumanReport(const std::string& path, const Model& model, const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
-  const DeepGp& network = NetworkOf(model.leader());
+  const Expert& expert = *model.leader().expert;
   std::ostringstream text;
   text << "rows        " << summary.rows;
   if (dataset != nullptr && dataset->dropped_rows() > 0)
@@ -120,12 +145,14 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
     text << "\nconstant    " << QuotedList(constant) << ": the same in all rows";
   const std::vector<std::string>& classes = model.schema().classes;
   if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
-  text << "\nnetwork     " << DescribeNetwork(network) << "\n" << StackLines(model);
+  text << "\nnetwork     " << expert.Describe() << "\n" << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
-  text << "\nenergy      " << Short(summary.energy_per_row) << " per row\n";
-  if (const std::string likelihood = DescribeLikelihood(network); !likelihood.empty())
+  text << "\n" << FindingLines(expert.Findings());
+  if (FindNetwork(model.leader()) != nullptr)
+    text << "energy      " << Short(summary.energy_per_row) << " per row\n";
+  if (const std::string likelihood = DescribeLikelihood(model.leader()); !likelihood.empty())
     text << "likelihood  " << likelihood << "\n";
   const Vector noise = NoiseStd(model.leader());
   for (Index t = 0; t < noise.size(); ++t) {

@@ -53,6 +53,7 @@ UnitOutcome RunUnit(const SplitData& data, const Split& split, const Method& met
   outcome.train_rows = train.rows();
   outcome.test_rows = test.rows();
   outcome.inputs = train.inputs().cols();
+  outcome.findings = predictor->Findings();
   outcome.fit_seconds = std::round(1000 * (fitted - start)) / 1000;
   return outcome;
 }

@@ -5,6 +5,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/describe.h"
 #include "fathom/fitted/description.h"
 #include "fathom/inference/predict.h"
 
@@ -170,11 +171,18 @@ void DeepGpExpert::Write(Json* description, const ArrayWriter& arrays) const {
   }
 }
 
-const DeepGp& NetworkOf(const Member& member) {
+std::string DeepGpExpert::Describe() const { return DescribeNetwork(network_); }
+
+const DeepGp* FindNetwork(const Member& member) {
   const auto* expert = dynamic_cast<const DeepGpExpert*>(member.expert.get());
-  if (expert == nullptr)
+  return expert == nullptr ? nullptr : &expert->network();
+}
+
+const DeepGp& NetworkOf(const Member& member) {
+  const DeepGp* network = FindNetwork(member);
+  if (network == nullptr)
     ThrowError("a member of the model is no deep GP but ", Quoted(member.expert->Kind()));
-  return expert->network();
+  return *network;
 }
 
 std::shared_ptr<const Expert> ReadDeepGpExpert(const Json& description, const ArrayReader& arrays) {

@@ -58,7 +58,12 @@ Vector NoiseStd(const DeepGp& network, const Scaler& target_scaler) {
 }
 
 Vector NoiseStd(const Member& member) {
-  return std::sqrt(member.noise_scale) * NoiseStd(NetworkOf(member), member.target_scaler);
+  const double scale = std::sqrt(member.noise_scale);
+  if (const DeepGp* network = FindNetwork(member))
+    return scale * NoiseStd(*network, member.target_scaler);
+  const Vector noise = member.expert->NoiseVariance();
+  if (noise.size() == 0) return noise;
+  return scale * noise.cwiseSqrt().cwiseProduct(member.target_scaler.scale);
 }
 
 Matrix Lengthscales(const GpLayer& layer) {
