@@ -9,6 +9,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "study/baseline_method.h"
+#include "study/command_method.h"
 #include "study/deep_gp_method.h"
 
 namespace fathom::cli {
@@ -57,12 +58,23 @@ MethodKind BaselineKind(bnn::Baseline method) {
           }};
 }
 
+std::unique_ptr<Method> MakeCommand(const std::vector<MethodOption>& options) {
+  std::string command;
+  for (const MethodOption& option : options) {
+    if (option.name != "command")
+      ThrowError("there is no option ", Quoted(option.name), "; a command has only 'command'");
+    command = option.value;
+  }
+  return CommandMethod(command);
+}
+
 }  // namespace
 
 // A new method adds its line here.
 std::vector<MethodKind> MethodKinds() {
   std::vector<MethodKind> kinds = {{"deep_gp", MakeDeepGp}};
   for (const auto& [method, name] : NamesOf(bnn::Baseline())) kinds.push_back(BaselineKind(method));
+  kinds.push_back({"command", MakeCommand});
   return kinds;
 }
 

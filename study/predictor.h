@@ -20,6 +20,8 @@ class Predictor {
   // What the method says about its fit, such as whether its chains agree; recorded beside the
   // scores. Null: nothing.
   virtual nlohmann::json Findings() const;
+  // Whether it learns only when it is asked to predict, so that this counts as its fit.
+  virtual bool LearnsWhenAsked() const { return false; }
 };
 
 // A method with all its settings. Only what Fit returns can predict.
