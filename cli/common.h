@@ -39,6 +39,7 @@ Command AddRecipe(CLI::App* program);
 Command AddDemo(CLI::App* program);
 Command AddBench(CLI::App* program);
 Command AddTables(CLI::App* program);
+Command AddBaseline(CLI::App* program);
 Command AddCompletion(CLI::App* program);
 Command AddMan(CLI::App* program);
 

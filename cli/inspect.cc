@@ -109,6 +109,7 @@ void AppendFields(const nlohmann::json& json, const std::string& prefix, std::st
 std::string HumanModel(const InspectOptions& options, const Model& model) {
   std::ostringstream text;
   text << HumanReport(options.file, model, nullptr);
+  if (FindNetwork(model.leader()) == nullptr) return text.str();
   text << "\n" << RelevanceTable(model);
   if (const DeepGp* network = FindNetwork(model.leader())) {
     text << "\n"
@@ -150,7 +151,13 @@ Json JsonLayer(const GpLayer& layer) {
           {"functions", functions}};
 }
 
+// What is known of any model, and of a deep GP what its functions are like.
 std::string JsonModel(const InspectOptions& options, const Model& model) {
+  if (FindNetwork(model.leader()) == nullptr) {
+    Json json = {{"kind", "model"}};
+    json.update(JsonReport(options.file, model, nullptr));
+    return json.dump(2) + "\n";
+  }
   const Relevance relevance = FindRelevance(model);
   Json json = {{"kind", "model"}};
   json.update(JsonReport(options.file, model, nullptr));

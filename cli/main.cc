@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "bnn/expert.h"
 #include "cli/common.h"
 #include "cli/config.h"
 #include "fathom/base/error.h"
@@ -95,6 +96,7 @@ std::vector<std::string> WithQuotedOptions(std::vector<std::string> arguments) {
 }
 
 int Run(int argc, char** argv) {
+  bnn::RegisterNetworkExpert();
   CLI::App program(kAbout, "fathom");
   program.set_version_flag("-v,--version", "fathom " FATHOM_VERSION, "Print the version");
   program.set_help_flag("-h,--help", "Print this help");
@@ -102,10 +104,10 @@ int Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   const std::vector<Command> commands = {
-      AddFit(&program),   AddResume(&program),  AddPredict(&program), AddEvaluate(&program),
-      AddCv(&program),    AddInspect(&program), AddExport(&program),  AddDemo(&program),
-      AddBench(&program), AddTables(&program),  AddRecipe(&program),  AddCompletion(&program),
-      AddMan(&program)};
+      AddFit(&program),        AddResume(&program),  AddPredict(&program),  AddEvaluate(&program),
+      AddCv(&program),         AddInspect(&program), AddExport(&program),   AddDemo(&program),
+      AddBench(&program),      AddTables(&program),  AddBaseline(&program), AddRecipe(&program),
+      AddCompletion(&program), AddMan(&program)};
   for (const Command& command : commands) AddConfig(command.app);
   CheckFirstWord(argc, argv, commands);
   const auto asked = [&] {

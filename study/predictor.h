@@ -17,6 +17,11 @@ class Predictor {
   // Predicts y: a density in the units of the file or, if the training rows have classes, their
   // probabilities in the order of schema.classes. The columns are those of the training rows.
   virtual TargetPrediction Predict(const Moments& inputs) const = 0;
+  // What the method says about its fit, such as whether its chains agree; recorded beside the
+  // scores. Null: nothing.
+  virtual nlohmann::json Findings() const;
+  // Whether it learns only when it is asked to predict, so that this counts as its fit.
+  virtual bool LearnsWhenAsked() const { return false; }
 };
 
 // A method with all its settings. Only what Fit returns can predict.

@@ -1,5 +1,7 @@
 #include "study/run_unit.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -12,7 +14,16 @@ namespace fathom {
 
 namespace {
 
-double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+// Of this process and of the programs that it has run.
+double CpuSeconds() {
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC + seconds(children.ru_utime) +
+         seconds(children.ru_stime);
+}
 
 // The scores that studies record. The log likelihood, by which methods are ranked, stands first.
 UnitScores RecordedScores(const Evaluation& evaluation) {
@@ -40,10 +51,11 @@ UnitOutcome RunUnit(const SplitData& data, const Split& split, const Method& met
   const Dataset test = InputRows(test_table, train.schema()).Read();
   const double start = CpuSeconds();
   const std::unique_ptr<Predictor> predictor = method.Fit(train);
-  const double fitted = CpuSeconds();
+  double fitted = CpuSeconds();
 
   UnitOutcome outcome;
   const TargetPrediction prediction = predictor->Predict(test.inputs());
+  if (predictor->LearnsWhenAsked()) fitted = CpuSeconds();
   outcome.scores = RecordedScores(Evaluate(prediction, test.targets()));
   const std::vector<Index> unseen = UnseenRows(data.table, split);
   if (!unseen.empty() && static_cast<Index>(unseen.size()) < test.rows()) {
@@ -53,6 +65,7 @@ UnitOutcome RunUnit(const SplitData& data, const Split& split, const Method& met
   outcome.train_rows = train.rows();
   outcome.test_rows = test.rows();
   outcome.inputs = train.inputs().cols();
+  outcome.findings = predictor->Findings();
   outcome.fit_seconds = std::round(1000 * (fitted - start)) / 1000;
   return outcome;
 }

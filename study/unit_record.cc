@@ -91,6 +91,7 @@ void PutOutcome(const UnitOutcome& outcome, Json* json) {
   Put("test_rows", outcome.test_rows, json);
   Put("inputs", outcome.inputs, json);
   Put("fit_seconds", outcome.fit_seconds, json);
+  if (!outcome.findings.is_null()) (*json)["findings"] = outcome.findings;
 }
 
 UnitOutcome TakeOutcome(Reader* reader) {
@@ -102,6 +103,7 @@ UnitOutcome TakeOutcome(Reader* reader) {
   reader->Take("test_rows", &outcome.test_rows);
   reader->Take("inputs", &outcome.inputs);
   reader->Take("fit_seconds", &outcome.fit_seconds);
+  reader->Take("findings", &outcome.findings);
   return outcome;
 }
 

@@ -41,6 +41,7 @@ struct UnitOutcome {
   std::optional<UnitScores> unseen = {};
   std::optional<Index> train_rows = {}, test_rows = {}, inputs = {};
   std::optional<double> fit_seconds = {};  // of CPU
+  nlohmann::ordered_json findings = {};    // see Predictor::Findings; null: none
 
   bool operator==(const UnitOutcome&) const = default;
 };

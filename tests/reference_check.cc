@@ -4,31 +4,42 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tests/reference_json.h"
 
 namespace fathom {
 namespace {
 
+using Check = void (*)(const Json& test, Comparison* compare);
+const std::map<std::string, Check> kChecks = {{"psi", CheckPsi},
+                                              {"layer", CheckLayer},
+                                              {"energy", CheckEnergy},
+                                              {"variational", CheckVariational},
+                                              {"ep_step", CheckEpStep},
+                                              {"fitc", CheckFitc},
+                                              {"neighbour_gp", CheckNeighbourGp},
+                                              {"pbp_adf", CheckPbpAdf},
+                                              {"pbp_gamma", CheckPbpGamma},
+                                              {"pbp_prior", CheckPbpPrior},
+                                              {"pbp_epochs", CheckPbpEpochs},
+                                              {"vi_weight", CheckViWeight},
+                                              {"vi_local", CheckViLocal},
+                                              {"vi_kl", CheckViKl},
+                                              {"vi_graves", CheckViGraves},
+                                              {"sgld_step", CheckSgldStep},
+                                              {"hmc_posterior", CheckHmcPosterior},
+                                              {"hmc_leapfrog", CheckHmcLeapfrog},
+                                              {"hmc_gibbs", CheckHmcGibbs},
+                                              {"dropout", CheckDropout},
+                                              {"predictive", CheckPredictive},
+                                              {"diagnostics", CheckDiagnostics}};
+
 std::string CheckCase(const std::string& kind, const Json& test) {
   Comparison compare(test.at("tolerance").get<double>());
-  if (kind == "psi") {
-    CheckPsi(test, &compare);
-  } else if (kind == "layer") {
-    CheckLayer(test, &compare);
-  } else if (kind == "energy") {
-    CheckEnergy(test, &compare);
-  } else if (kind == "variational") {
-    CheckVariational(test, &compare);
-  } else if (kind == "ep_step") {
-    CheckEpStep(test, &compare);
-  } else if (kind == "fitc") {
-    CheckFitc(test, &compare);
-  } else if (kind == "neighbour_gp") {
-    CheckNeighbourGp(test, &compare);
-  } else {
-    throw std::runtime_error("unknown kind " + kind);
-  }
+  const auto check = kChecks.find(kind);
+  if (check == kChecks.end()) throw std::runtime_error("unknown kind " + kind);
+  check->second(test, &compare);
   for (const std::string part : {"expected", "gradients", "prediction"})
     compare.ExpectAllRead(PartOf(test, part), part);
   return compare.text();
@@ -81,5 +92,7 @@ std::string ReferenceFolder() {
 }
 
 std::string OwnReferenceFolder() { return FATHOM_SOURCE_DIR "/tests/reference"; }
+
+std::string OwnBnnFolder() { return FATHOM_SOURCE_DIR "/tests/reference_bnn"; }
 
 }  // namespace fathom

@@ -23,6 +23,7 @@ std::vector<ReferenceResult> CheckReferences(const std::string& folder);
 // FATHOM_REFERENCE_DIR, or the project's own copy.
 std::string ReferenceFolder();
 std::string OwnReferenceFolder();  // the project's own copy
+std::string OwnBnnFolder();        // that of the Bayesian neural networks
 
 }  // namespace fathom
 

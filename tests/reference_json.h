@@ -176,6 +176,22 @@ void CheckVariational(const Json& test, Comparison* compare);
 void CheckEpStep(const Json& test, Comparison* compare);
 void CheckFitc(const Json& test, Comparison* compare);
 void CheckNeighbourGp(const Json& test, Comparison* compare);
+// Those of the Bayesian neural networks.
+void CheckPbpAdf(const Json& test, Comparison* compare);
+void CheckPbpGamma(const Json& test, Comparison* compare);
+void CheckPbpPrior(const Json& test, Comparison* compare);
+void CheckPbpEpochs(const Json& test, Comparison* compare);
+void CheckViWeight(const Json& test, Comparison* compare);
+void CheckViLocal(const Json& test, Comparison* compare);
+void CheckViKl(const Json& test, Comparison* compare);
+void CheckViGraves(const Json& test, Comparison* compare);
+void CheckSgldStep(const Json& test, Comparison* compare);
+void CheckHmcPosterior(const Json& test, Comparison* compare);
+void CheckHmcLeapfrog(const Json& test, Comparison* compare);
+void CheckHmcGibbs(const Json& test, Comparison* compare);
+void CheckDropout(const Json& test, Comparison* compare);
+void CheckPredictive(const Json& test, Comparison* compare);
+void CheckDiagnostics(const Json& test, Comparison* compare);
 
 }  // namespace fathom
 

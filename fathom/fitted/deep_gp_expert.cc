@@ -5,6 +5,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/describe.h"
 #include "fathom/fitted/description.h"
 #include "fathom/inference/predict.h"
 
@@ -169,6 +170,8 @@ void DeepGpExpert::Write(Json* description, const ArrayWriter& arrays) const {
     if (weights.size() > 0) arrays.Write(MeanWeightsName(l), weights);
   }
 }
+
+std::string DeepGpExpert::Describe() const { return DescribeNetwork(network_); }
 
 const DeepGp* FindNetwork(const Member& member) {
   const auto* expert = dynamic_cast<const DeepGpExpert*>(member.expert.get());

@@ -6,7 +6,6 @@
 
 #include "fathom/base/error.h"
 #include "fathom/fitted/deep_gp_expert.h"
-#include "fathom/fitted/neighbour_expert.h"
 
 namespace fathom {
 
@@ -31,18 +30,6 @@ std::string DescribeNetwork(const DeepGp& network) {
     text << (l == 0 ? "" : ", ") << inducing[l];
   }
   text << (alike && inducing[0] == 1 ? " pseudo-point" : " pseudo-points") << " per function";
-  return text.str();
-}
-
-std::string DescribeMember(const Member& member) {
-  if (const DeepGp* network = FindNetwork(member)) return DescribeNetwork(*network);
-  const auto* neighbours = dynamic_cast<const NeighbourExpert*>(member.expert.get());
-  if (neighbours == nullptr)
-    return member.expert->Kind() == "linear" ? "straight line" : member.expert->Kind();
-  std::ostringstream text;
-  const Index rows = neighbours->rows().x.rows();
-  text << "neighbour GP (" << NameOf(neighbours->gps().front().correlation) << "), "
-       << std::min(neighbours->neighbours(), rows) << " of " << rows << " rows";
   return text.str();
 }
 
@@ -71,10 +58,12 @@ Vector NoiseStd(const DeepGp& network, const Scaler& target_scaler) {
 }
 
 Vector NoiseStd(const Member& member) {
-  const Vector& unit = member.target_scaler.scale;
+  const double scale = std::sqrt(member.noise_scale);
   if (const DeepGp* network = FindNetwork(member))
-    return std::sqrt(member.noise_scale) * NoiseStd(*network, member.target_scaler);
-  return (member.noise_scale * member.expert->NoiseVariance()).cwiseSqrt().cwiseProduct(unit);
+    return scale * NoiseStd(*network, member.target_scaler);
+  const Vector noise = member.expert->NoiseVariance();
+  if (noise.size() == 0) return noise;
+  return scale * noise.cwiseSqrt().cwiseProduct(member.target_scaler.scale);
 }
 
 Matrix Lengthscales(const GpLayer& layer) {

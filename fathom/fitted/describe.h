@@ -13,9 +13,6 @@ namespace fathom {
 // "8 inputs -> 5 hidden -> 1 output, 100 pseudo-points per function".
 std::string DescribeNetwork(const DeepGp& network);
 
-// The same of a member of any kind: "neighbour GP (matern12), 64 of 455 rows", "straight line".
-std::string DescribeMember(const Member& member);
-
 // "moments", "100 samples", "16 points": how an ensemble names the kinds of its networks.
 std::string DescribePropagation(const DeepGp& network);
 

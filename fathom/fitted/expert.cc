@@ -44,6 +44,8 @@ Matrix ExpertPredictor::ClassProbabilities(const Moments& /*x*/,
   ThrowError("the model predicts numbers, which have no classes");
 }
 
+nlohmann::json Expert::Findings() const { return nullptr; }
+
 void RegisterExpert(const std::string& kind, ExpertReader reader) {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);

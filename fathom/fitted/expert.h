@@ -1,8 +1,8 @@
 // What one member of a model has learnt, in the scaled units of its training. A deep GP is one kind
 // of expert. A new kind derives from Expert, says how its predictor is made and how it is written,
 // as deep_gp_expert.h does, and how it is read: by a line in expert.cc, or by RegisterExpert where
-// it lives outside the engine. Models with it are saved, loaded and asked for predictions; reports,
-// relevance, C code and further training need a deep GP (NetworkOf).
+// it lives outside the engine. Models with it are saved, loaded, described and asked for
+// predictions; relevance, C code and further training need a deep GP (NetworkOf).
 #ifndef FATHOM_FITTED_EXPERT_H_
 #define FATHOM_FITTED_EXPERT_H_
 
@@ -53,6 +53,12 @@ class Expert {
   // Writes all that its reader needs: arrays into `arrays`, everything else into *description,
   // which has its kind already.
   virtual void Write(nlohmann::json* description, const ArrayWriter& arrays) const = 0;
+
+  // For people, in one line: what it is made of.
+  virtual std::string Describe() const { return Kind(); }
+  // What its training has to say beside the summary: objects "settings" and "diagnostics", and a
+  // list "warnings". Null where that is nothing.
+  virtual nlohmann::json Findings() const;
 };
 
 using ExpertReader = std::function<std::shared_ptr<const Expert>(const nlohmann::json& description,

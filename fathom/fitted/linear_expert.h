@@ -21,6 +21,7 @@ class LinearExpert : public Expert {
   const Ridge& ridge() const { return ridge_; }
 
   std::string Kind() const override { return kKind; }
+  std::string Describe() const override { return "straight line"; }
   Index num_inputs() const override { return ridge_.inputs(); }
   Index num_outputs() const override { return ridge_.targets(); }
   const Likelihood& likelihood() const override { return *likelihood_; }

@@ -80,6 +80,12 @@ NeighbourExpert::NeighbourExpert(std::vector<NeighbourGp> gps, NeighbourRows row
       m_(m),
       likelihood_(MakeLikelihood("gaussian")) {}
 
+std::string NeighbourExpert::Describe() const {
+  const Index N = rows_->x.rows();
+  return std::string("neighbour GP (") + NameOf(gps_.front().correlation) + "), " +
+         std::to_string(std::min(m_, N)) + " of " + std::to_string(N) + " rows";
+}
+
 Vector NeighbourExpert::NoiseVariance() const {
   Vector noise(num_outputs());
   for (Index t = 0; t < noise.size(); ++t) noise[t] = gps_[t].noise;

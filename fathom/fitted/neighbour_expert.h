@@ -30,6 +30,8 @@ class NeighbourExpert : public Expert {
   Index neighbours() const { return m_; }
 
   std::string Kind() const override { return kKind; }
+  // "neighbour GP (matern12), 64 of 455 rows".
+  std::string Describe() const override;
   Index num_inputs() const override { return rows_->x.cols(); }
   Index num_outputs() const override { return rows_->y.cols(); }
   const Likelihood& likelihood() const override { return *likelihood_; }

@@ -17,7 +17,7 @@ namespace fathom {
 
 namespace {
 
-// Values by name, one for each output.
+// Values by name, one for each output; none of experts that are no deep GPs.
 nlohmann::ordered_json LikelihoodParameters(const Member& member) {
   if (FindNetwork(member) == nullptr) return nlohmann::ordered_json::object();
   const DeepGp& network = NetworkOf(member);
@@ -86,33 +86,37 @@ nlohmann::ordered_json JsonReport(const std::string& path, const Model& model,
   for (const Member& member : model.members()) {
     stack.push_back({{"share", ToJson(member.weight)},
                      {"kind", member.expert->Kind()},
-                     {"architecture", DescribeMember(member)},
+                     {"architecture", member.expert->Describe()},
                      {"propagation", HowItPasses(member)},
                      {"builds_on", member.trend},
                      {"noise_std", by_target(NoiseStd(member))}});
   }
-  return {{"model", path},
-          {"rows", summary.rows},
-          {"dropped_rows", dataset == nullptr ? 0 : dataset->dropped_rows()},
-          {"inputs", schema.FeatureNames()},
-          {"targets", schema.targets},
-          {"classes", schema.classes},
-          {"likelihood", leader.expert->likelihood().Name()},
-          {"likelihood_parameters", LikelihoodParameters(leader)},
-          {"notes", NotesJson(dataset == nullptr ? std::vector<Note>() : dataset->notes())},
-          {"constant_columns", ConstantColumns(model)},
-          {"hidden", leader.recipe.architecture.hidden},
-          {"architecture", DescribeMember(leader)},
-          {"stack", stack},
-          {"left_out", LeftOutJson(model)},
-          {"steps", summary.steps},
-          {"seconds", ToJson(summary.seconds)},
-          {"reason", ToJson(summary.reason)},
-          {"message", summary.message},
-          {"energy_per_row", ToJson(summary.energy_per_row)},
-          {"noise_std", by_target(NoiseStd(leader))},
-          {"recoveries", summary.recoveries},
-          {"largest_jitter", ToJson(summary.largest_jitter)}};
+  nlohmann::ordered_json json = {
+      {"model", path},
+      {"rows", summary.rows},
+      {"dropped_rows", dataset == nullptr ? 0 : dataset->dropped_rows()},
+      {"inputs", schema.FeatureNames()},
+      {"targets", schema.targets},
+      {"classes", schema.classes},
+      {"likelihood", leader.expert->likelihood().Name()},
+      {"likelihood_parameters", LikelihoodParameters(leader)},
+      {"notes", NotesJson(dataset == nullptr ? std::vector<Note>() : dataset->notes())},
+      {"constant_columns", ConstantColumns(model)},
+      {"hidden", leader.recipe.architecture.hidden},
+      {"architecture", leader.expert->Describe()},
+      {"stack", stack},
+      {"left_out", LeftOutJson(model)},
+      {"steps", summary.steps},
+      {"seconds", ToJson(summary.seconds)},
+      {"reason", ToJson(summary.reason)},
+      {"message", summary.message},
+      {"energy_per_row", ToJson(summary.energy_per_row)},
+      {"noise_std", by_target(NoiseStd(leader))},
+      {"recoveries", summary.recoveries},
+      {"largest_jitter", ToJson(summary.largest_jitter)}};
+  if (const nlohmann::json findings = leader.expert->Findings(); !findings.is_null())
+    json["findings"] = findings;
+  return json;
 }
 
 namespace {
@@ -123,7 +127,7 @@ std::string StackLines(const Model& model) {
   const std::vector<Member>& members = model.members();
   if (members.size() == 1) return {};
   const auto describe = [](const Member& member) {
-    std::string text = DescribeMember(member);
+    std::string text = member.expert->Describe();
     if (const std::string how = HowItPasses(member); !how.empty()) text += ", " + how;
     if (!member.trend.empty()) text += ", on what the lines above leave over";
     return text;
@@ -158,10 +162,26 @@ std::string CheckLine(const Model& model) {
   return text.str();
 }
 
+// What the training of an expert has to say about itself; first why it should not be trusted.
+std::string FindingLines(const nlohmann::json& findings) {
+  if (findings.is_null()) return {};
+  std::string text;
+  for (const auto& warning : findings["warnings"])
+    text += "WARNING     " + warning.get<std::string>() + "\n";
+  for (const char* part : {"settings", "diagnostics"}) {
+    for (const auto& [name, value] : findings[part].items()) {
+      if (value.is_structured() && !value.empty() && value[0].is_structured()) continue;
+      text += "  " + name + " = " + (value.is_number_float() ? Short(value) : value.dump()) + "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string HumanReport(const std::string& path, const Model& model, const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
+  const Expert& expert = *model.leader().expert;
   std::ostringstream text;
   text << "rows        " << summary.rows;
   if (dataset != nullptr && dataset->dropped_rows() > 0)
@@ -172,13 +192,14 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
   const std::vector<std::string>& classes = model.schema().classes;
   if (!classes.empty()) text << "\nclasses     " << classes.size() << ": " << QuotedList(classes);
   text << "\n";
-  if (model.members().size() == 1) text << "network     " << DescribeMember(model.leader()) << "\n";
+  if (model.members().size() == 1)
+    text << "network     " << model.leader().expert->Describe() << "\n";
   text << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
-  text << "\n";
-  if (model.members().size() == 1)
+  text << "\n" << FindingLines(expert.Findings());
+  if (model.members().size() == 1 && FindNetwork(model.leader()) != nullptr)
     text << "energy      " << Short(summary.energy_per_row) << " per row\n";
   if (const std::string likelihood = DescribeLikelihood(model.leader()); !likelihood.empty())
     text << "likelihood  " << likelihood << "\n";

@@ -1,0 +1,39 @@
+#include "bnn/dropout_loss.h"
+
+namespace fathom::bnn {
+
+double WeightDecay(const DropoutPrior& prior, Index rows) {
+  return prior.lengthscale * prior.lengthscale * (1 - prior.rate) /
+         (2 * static_cast<double>(rows) * prior.precision);
+}
+
+void DrawFactors(const MlpShape& shape, double rate, Index rows, RandomStream* stream,
+                 InputFactors* factors) {
+  factors->resize(static_cast<std::size_t>(shape.num_layers()));
+  const double kept = 1 / (1 - rate);
+  for (Index l = 0; l < shape.num_layers(); ++l) {
+    Matrix& of_layer = (*factors)[l];
+    of_layer.resize(rows, shape.fan_in(l));
+    for (double& factor : of_layer.reshaped()) factor = stream->Uniform() < rate ? 0 : kept;
+  }
+}
+
+double DropoutLoss(const MlpShape& shape, const Vector& weights, const Rows& batch,
+                   const InputFactors& factors, double decay, MlpTape* tape, Vector* gradient) {
+  MlpForward(shape, weights, batch.X, tape, &factors);
+  const auto rows = static_cast<double>(batch.size());
+  const Vector residuals = batch.y - tape->f;
+  double loss = residuals.squaredNorm() / rows;
+  if (gradient != nullptr) {
+    gradient->setZero(weights.size());
+    MlpBackward(shape, weights, -2 / rows * residuals, tape, gradient, &factors);
+  }
+  for (Index l = 0; l < shape.num_layers(); ++l) {
+    const auto W = shape.Layer(weights, l).leftCols(shape.fan_in(l));
+    loss += decay * W.squaredNorm();
+    if (gradient != nullptr) shape.Layer(gradient, l).leftCols(shape.fan_in(l)) += 2 * decay * W;
+  }
+  return loss;
+}
+
+}  // namespace fathom::bnn

@@ -1,0 +1,161 @@
+#include "bnn/mlp.h"
+
+#include <algorithm>
+
+#include "fathom/base/error.h"
+
+namespace fathom::bnn {
+
+MlpShape::MlpShape(Index inputs, const std::vector<Index>& hidden, Activation activation)
+    : activation_(activation) {
+  Require(inputs >= 1, "the number of inputs", "at least 1", inputs);
+  widths_.push_back(inputs);
+  for (const Index width : hidden) {
+    Require(width >= 1, "the width of a hidden layer", "at least 1", width);
+    widths_.push_back(width);
+  }
+  widths_.push_back(1);
+  offsets_.push_back(0);
+  for (Index l = 0; l < num_layers(); ++l)
+    offsets_.push_back(offsets_.back() + fan_out(l) * (fan_in(l) + 1));
+}
+
+Vector MlpShape::SpreadGroups(const Vector& groups) const {
+  FATHOM_CHECK(groups.size() == num_groups());
+  Vector spread(num_weights());
+  for (Index l = 0; l < num_layers(); ++l) {
+    auto W = Layer(&spread, l);
+    W.leftCols(fan_in(l)).setConstant(groups[2 * l]);
+    W.col(fan_in(l)).setConstant(groups[2 * l + 1]);
+  }
+  return spread;
+}
+
+Vector MlpShape::SumGroups(const Vector& weights) const {
+  FATHOM_CHECK(weights.size() == num_weights());
+  Vector sums(num_groups());
+  for (Index l = 0; l < num_layers(); ++l) {
+    const auto W = Layer(weights, l);
+    sums[2 * l] = W.leftCols(fan_in(l)).sum();
+    sums[2 * l + 1] = W.col(fan_in(l)).sum();
+  }
+  return sums;
+}
+
+Vector MlpShape::FanInVariances() const {
+  Vector variances(num_weights());
+  for (Index l = 0; l < num_layers(); ++l)
+    Layer(&variances, l).setConstant(1 / static_cast<double>(fan_in(l) + 1));
+  return variances;
+}
+
+void Activate(Activation activation, Eigen::Ref<Matrix> a) {
+  if (activation == Activation::kRelu) {
+    a = a.cwiseMax(0);
+  } else {
+    a = a.array().tanh();
+  }
+}
+
+void ActivateBackward(Activation activation, const Eigen::Ref<const Matrix>& h,
+                      Eigen::Ref<Matrix> d) {
+  if (activation == Activation::kRelu) {
+    d = (h.array() > 0).select(d, 0);
+  } else {
+    d.array() *= 1 - h.array().square();
+  }
+}
+
+void MlpForward(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X,
+                MlpTape* tape, const InputFactors* factors) {
+  FATHOM_CHECK(X.cols() == shape.inputs() && weights.size() == shape.num_weights());
+  tape->h.resize(static_cast<std::size_t>(shape.num_layers()));
+  for (Index l = 0; l < shape.num_layers(); ++l) {
+    Matrix& h = tape->h[l];
+    h.resize(X.rows(), shape.fan_in(l) + 1);
+    auto values = h.leftCols(shape.fan_in(l));
+    if (l == 0) {
+      values = X;
+    } else {
+      values.noalias() = tape->h[l - 1] * shape.Layer(weights, l - 1).transpose();
+      Activate(shape.activation(), values);
+    }
+    if (factors != nullptr) values.array() *= (*factors)[l].array();
+    h.col(shape.fan_in(l)).setOnes();
+  }
+  const Index last = shape.num_layers() - 1;
+  tape->f.noalias() = tape->h[last] * shape.Layer(weights, last).row(0).transpose();
+}
+
+namespace {
+
+// The slopes of layer l's inputs from those of its pre-activations, through the activation below.
+void StepDown(const MlpShape& shape, const Vector& weights, Index l, const InputFactors* factors,
+              MlpTape* tape) {
+  const auto h = tape->h[l].leftCols(shape.fan_in(l));
+  tape->d_below.resize(tape->d.rows(), shape.fan_in(l));
+  tape->d_below.noalias() = tape->d * shape.Layer(weights, l).leftCols(shape.fan_in(l));
+  if (factors == nullptr) {
+    ActivateBackward(shape.activation(), h, tape->d_below);
+  } else {
+    // The tape holds h times its factor; where that is 0, the slope is 0 whatever h was.
+    const auto factor = (*factors)[l].array();
+    tape->d_below.array() *= factor;
+    ActivateBackward(shape.activation(), (factor != 0).select(h.array() / factor, 0).matrix(),
+                     tape->d_below);
+  }
+  tape->d.swap(tape->d_below);
+}
+
+// Calls add(l) with the slopes of layer l's pre-activations in tape->d, from the top down.
+template <typename Add>
+void SweepDown(const MlpShape& shape, const Vector& weights, const Vector& d_f,
+               const InputFactors* factors, MlpTape* tape, const Add& add) {
+  FATHOM_CHECK(d_f.size() == tape->f.size());
+  tape->d = d_f;
+  for (Index l = shape.num_layers() - 1; l >= 0; --l) {
+    add(l);
+    if (l > 0) StepDown(shape, weights, l, factors, tape);
+  }
+}
+
+}  // namespace
+
+void MlpBackward(const MlpShape& shape, const Vector& weights, const Vector& d_f, MlpTape* tape,
+                 Vector* d_weights, const InputFactors* factors) {
+  SweepDown(shape, weights, d_f, factors, tape, [&](Index l) {
+    shape.Layer(d_weights, l).noalias() += tape->d.transpose() * tape->h[l];
+  });
+}
+
+void MlpBackwardSquared(const MlpShape& shape, const Vector& weights, const Vector& d_f,
+                        MlpTape* tape, Vector* d_weights, Vector* squares) {
+  SweepDown(shape, weights, d_f, nullptr, tape, [&](Index l) {
+    if (d_weights != nullptr)
+      shape.Layer(d_weights, l).noalias() += tape->d.transpose() * tape->h[l];
+    shape.Layer(squares, l).noalias() +=
+        tape->d.cwiseAbs2().transpose() * Matrix(tape->h[l].cwiseAbs2());
+  });
+}
+
+Vector MlpOutputs(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X) {
+  constexpr Index kRows = 64;
+  MlpTape tape;
+  Vector f(X.rows());
+  Matrix tile = Matrix::Zero(kRows, X.cols());
+  for (Index first = 0; first < X.rows(); first += kRows) {
+    const Index rows = std::min(kRows, X.rows() - first);
+    tile.topRows(rows) = X.middleRows(first, rows);
+    MlpForward(shape, weights, tile, &tape);
+    f.segment(first, rows) = tape.f.head(rows);
+  }
+  return f;
+}
+
+Vector DrawWeights(const Vector& variances, RandomStream* stream) {
+  Vector weights(variances.size());
+  for (double& weight : weights) weight = stream->Normal();
+  return weights.cwiseProduct(variances.cwiseSqrt());
+}
+
+}  // namespace fathom::bnn

@@ -1,0 +1,134 @@
+#include "bnn/vi.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+
+#include "fathom/base/error.h"
+#include "fathom/optimize/adam.h"
+
+namespace fathom::bnn {
+
+namespace {
+
+constexpr double kRate = 0.01;
+constexpr double kFirstSd = 0.02;
+constexpr double kFirstNoise = 0.1;
+constexpr double kLeastNoise = 1e-6;
+constexpr double kRamp = 0.3;  // the part of the steps in which the weight of the KL grows to 1
+
+// Constant for half of the steps, then half a cosine to 0.
+double RateAt(double fraction) {
+  return kRate * 0.5 * (1 + std::cos(std::numbers::pi * std::max(0.0, 2 * fraction - 1)));
+}
+
+class ViFit {
+ public:
+  ViFit(const MlpShape& shape, const Rows& rows, const ViOptions& options, std::uint64_t seed)
+      : shape_(shape),
+        options_(options),
+        stream_(seed, 1),
+        batches_(rows, options.batch_size, BatchPlan::Remainder::kDrop, seed ^ 1),
+        bound_{.prior = {0, options.prior_variance}, .kl_weight = 0, .rows = rows.size()} {
+    RandomStream start(seed, 0);
+    q_.mu = DrawWeights(shape.FanInVariances(), &start);
+    q_.rho = Vector::Constant(shape.num_weights(), std::log(kFirstSd));
+    q_.lambda = std::log(options.noise_variance > 0 ? options.noise_variance : kFirstNoise);
+    parameters_ = q_.Pack();
+    adam_ = AdamState(parameters_.size());
+  }
+
+  // Returns the loss per row, with the KL at its full weight.
+  double Step(Index step) {
+    const double fraction = static_cast<double>(step) / static_cast<double>(options_.steps);
+    bound_.kl_weight = options_.kl_weight * std::min(1.0, fraction / kRamp);
+    if (options_.optimal_prior) bound_.prior = OptimalPrior(q_);
+    const VariationalLoss loss = Loss(batches_.At(step));
+    const auto N = static_cast<double>(bound_.rows);
+    if (options_.noise_variance > 0) gradient_.lambda = 0;
+    // Graves takes steps in log variance, twice rho.
+    const double half = options_.form == ViForm::kGraves ? 0.5 : 1;
+    gradient_.rho *= half;
+    parameters_.segment(shape_.num_weights(), shape_.num_weights()) /= half;
+    AdamStep({}, RateAt(fraction), gradient_.Pack() / N, &adam_, &parameters_);
+    parameters_.segment(shape_.num_weights(), shape_.num_weights()) *= half;
+    q_ = MeanField::Unpack(parameters_);
+    q_.rho = q_.rho.cwiseMax(-12).cwiseMin(3);
+    q_.lambda = std::max(q_.lambda, std::log(kLeastNoise));
+    parameters_ = q_.Pack();
+    return (options_.kl_weight * loss.kl + loss.expected_nll) / N;
+  }
+
+  const MeanField& q() const { return q_; }
+  const NormalPrior& prior() const { return bound_.prior; }
+
+ private:
+  VariationalLoss Loss(const Rows& batch) {
+    if (options_.form == ViForm::kLocal) {
+      units_.resize(static_cast<std::size_t>(shape_.num_layers()));
+      for (Index l = 0; l < shape_.num_layers(); ++l) {
+        units_[l].resize(options_.samples * batch.size(), shape_.fan_out(l));
+        for (double& eps : units_[l].reshaped()) eps = stream_.Normal();
+      }
+      return LocalFormLoss(shape_, q_, batch, bound_, units_, &gradient_);
+    }
+    const bool graves = options_.form == ViForm::kGraves;
+    weights_.resize(static_cast<std::size_t>(graves ? 1 : options_.samples));
+    for (Vector& eps : weights_) {
+      eps.resize(shape_.num_weights());
+      for (double& value : eps) value = stream_.Normal();
+    }
+    return graves ? GravesLoss(shape_, q_, batch, bound_, weights_, options_.curvature, &gradient_)
+                  : WeightFormLoss(shape_, q_, batch, bound_, weights_, &gradient_);
+  }
+
+  const MlpShape& shape_;
+  const ViOptions& options_;
+  RandomStream stream_;
+  BatchPlan batches_;
+  Bound bound_;
+  MeanField q_, gradient_;
+  Vector parameters_;
+  AdamState adam_;
+  UnitNoise units_;
+  WeightNoise weights_;
+};
+
+double Mean(const std::vector<double>& values, std::size_t first, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = first; i < first + count; ++i) sum += values[i];
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+Index DefaultViSteps(const MlpShape& shape, Index rows, Index batch_size) {
+  const Index per_epoch = rows / std::min(rows, batch_size);
+  return std::max<Index>(shape.num_layers() <= 2 ? 10000 : 30000, 40 * per_epoch);
+}
+
+ViResult FitVi(const MlpShape& shape, const Rows& rows, const ViOptions& options,
+               std::uint64_t seed, Watch* watch) {
+  ViFit fit(shape, rows, options, seed);
+  std::vector<double> losses;
+  losses.reserve(static_cast<std::size_t>(options.steps));
+  while (static_cast<Index>(losses.size()) < options.steps) {
+    losses.push_back(fit.Step(static_cast<Index>(losses.size())));
+    if (!std::isfinite(losses.back()))
+      throw NumericalError("the evidence bound is not finite after " +
+                           std::to_string(losses.size()) + " steps");
+    if (!watch->Advance()) break;
+  }
+  ViResult result{.q = fit.q(), .prior = fit.prior(), .steps = static_cast<Index>(losses.size())};
+  const std::size_t tenth = std::max<std::size_t>(1, losses.size() / 10);
+  const bool whole = result.steps == options.steps && losses.size() >= 2 * tenth;
+  result.loss_per_row = Mean(losses, losses.size() - tenth, tenth);
+  result.change_per_row = whole
+                              ? result.loss_per_row - Mean(losses, losses.size() - 2 * tenth, tenth)
+                              : std::numeric_limits<double>::quiet_NaN();
+  return result;
+}
+
+}  // namespace fathom::bnn

@@ -1,0 +1,18 @@
+#include "bnn/watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fathom::bnn {
+
+Watch::Watch(std::function<bool(double)> callback) : callback_(std::move(callback)) {}
+
+bool Watch::Advance(double work) {
+  if (!callback_) return true;
+  const std::lock_guard lock(mutex_);
+  done_ += work;
+  if (!stopped_ && !callback_(std::min(1.0, done_ / planned_))) stopped_ = true;
+  return !stopped_;
+}
+
+}  // namespace fathom::bnn

@@ -1,0 +1,71 @@
+#include "bnn/weight_posterior.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "fathom/base/error.h"
+
+namespace fathom::bnn {
+
+namespace {
+
+const double kLogTwoPi = std::log(2 * std::numbers::pi);
+
+// Calls visit(first, count) for one tile of rows after the other.
+template <typename Visit>
+void ForEachTile(Index rows, const Visit& visit) {
+  for (Index first = 0; first < rows; first += kTileRows)
+    visit(first, std::min(kTileRows, rows - first));
+}
+
+}  // namespace
+
+double SumSquaredResiduals(const MlpShape& shape, const Vector& weights, const Rows& rows,
+                           MlpTape* tape, Vector* descent) {
+  double sum = 0;
+  ForEachTile(rows.size(), [&](Index first, Index count) {
+    MlpForward(shape, weights, rows.X.middleRows(first, count), tape);
+    const Vector residuals = rows.y.segment(first, count) - tape->f;
+    sum += residuals.squaredNorm();
+    if (descent != nullptr) MlpBackward(shape, weights, residuals, tape, descent);
+  });
+  return sum;
+}
+
+double LogLikelihood(double squared_residuals, Index rows, double noise_variance) {
+  const auto N = static_cast<double>(rows);
+  return -0.5 * (N * (kLogTwoPi + std::log(noise_variance)) + squared_residuals / noise_variance);
+}
+
+double LogPrior(const Vector& weights, const Vector& prior_variances) {
+  FATHOM_CHECK(weights.size() == prior_variances.size());
+  return -0.5 * (kLogTwoPi + prior_variances.array().log() +
+                 weights.array().square() / prior_variances.array())
+                    .sum();
+}
+
+LogPosterior EvaluateLogPosterior(const MlpShape& shape, const Rows& rows, const Vector& weights,
+                                  const Vector& prior_variances, double noise_variance,
+                                  MlpTape* tape, Vector* gradient) {
+  LogPosterior out;
+  if (gradient != nullptr) gradient->setZero(weights.size());
+  out.squared_residuals = SumSquaredResiduals(shape, weights, rows, tape, gradient);
+  out.log_likelihood = LogLikelihood(out.squared_residuals, rows.size(), noise_variance);
+  out.log_prior = LogPrior(weights, prior_variances);
+  if (gradient != nullptr)
+    *gradient = *gradient / noise_variance - weights.cwiseQuotient(prior_variances);
+  return out;
+}
+
+Vector FisherDiagonal(const MlpShape& shape, const Rows& rows, const Vector& weights,
+                      double noise_variance, MlpTape* tape) {
+  Vector squares = Vector::Zero(weights.size());
+  ForEachTile(rows.size(), [&](Index first, Index count) {
+    MlpForward(shape, weights, rows.X.middleRows(first, count), tape);
+    MlpBackwardSquared(shape, weights, Vector::Ones(count), tape, nullptr, &squares);
+  });
+  return squares / noise_variance;
+}
+
+}  // namespace fathom::bnn

@@ -1,0 +1,48 @@
+// The posterior of a network's weights given Gaussian noise and independent Gaussian priors:
+//   log p(w | y) = sum_n log N(y_n; f_n, s2) + sum_i log N(w_i; 0, v_i) + const
+// Everything is built on one pass over the rows, which other methods share.
+#ifndef FATHOM_BNN_WEIGHT_POSTERIOR_H_
+#define FATHOM_BNN_WEIGHT_POSTERIOR_H_
+
+#include "bnn/mlp.h"
+
+namespace fathom::bnn {
+
+// The rows of a fit, in standardised units.
+struct Rows {
+  Matrix X;  // [N, inputs]
+  Vector y;  // [N]
+
+  Index size() const { return y.size(); }
+};
+
+// Returns sum_n (y_n - f_n)^2 and, unless it is null, adds sum_n (y_n - f_n) df_n/dw, minus half
+// the gradient of that sum, to *descent.                                            [bnn-residuals]
+double SumSquaredResiduals(const MlpShape& shape, const Vector& weights, const Rows& rows,
+                           MlpTape* tape, Vector* descent);
+
+// log N(y; f, s2) summed over rows with that sum of squares, constants included.
+double LogLikelihood(double squared_residuals, Index rows, double noise_variance);
+
+// sum_i log N(w_i; 0, v_i), constants included.
+double LogPrior(const Vector& weights, const Vector& prior_variances);
+
+struct LogPosterior {
+  double log_likelihood = 0, log_prior = 0, squared_residuals = 0;
+
+  double value() const { return log_likelihood + log_prior; }
+};
+
+// *gradient, which may be null, becomes that of value().                       [bnn-log-posterior]
+LogPosterior EvaluateLogPosterior(const MlpShape& shape, const Rows& rows, const Vector& weights,
+                                  const Vector& prior_variances, double noise_variance,
+                                  MlpTape* tape, Vector* gradient);
+
+// sum_n (df_n/dw)^2 / s2, the diagonal of the Gauss-Newton Hessian of the log likelihood: how
+// sharply the rows determine each weight while the others stay.                        [bnn-fisher]
+Vector FisherDiagonal(const MlpShape& shape, const Rows& rows, const Vector& weights,
+                      double noise_variance, MlpTape* tape);
+
+}  // namespace fathom::bnn
+
+#endif  // FATHOM_BNN_WEIGHT_POSTERIOR_H_
