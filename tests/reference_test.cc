@@ -1,6 +1,7 @@
 #include "tests/reference_check.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -41,7 +42,8 @@ ReferenceResult CheckChanged(const std::string& file, const std::function<void(J
   Json json = Json::parse(stream);
   json["cases"] = Json::array({json["cases"][0]});
   change(&json["cases"][0]);
-  const auto folder = std::filesystem::path(testing::TempDir()) / "fathom_reference_test";
+  const auto folder = std::filesystem::path(testing::TempDir()) /
+                      ("fathom_reference_test_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   std::ofstream(folder / file) << json;
   const std::vector<ReferenceResult> results = CheckReferences(folder.string());
