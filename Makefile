@@ -92,4 +92,4 @@ python-newest: setup ## Install the Python package with the newest NumPy, pandas
 	@tools/python_wheel newest
 
 clean: ## Remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-bench build-lint build-fuzz build-cp* dist
+	rm -rf build build-dev build-asan build-tsan build-bench build-lint build-fuzz build-ci-* build-cp* dist
