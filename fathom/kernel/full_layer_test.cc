@@ -209,7 +209,7 @@ TEST_P(FullLayerOf, AgreesWithQuadrature) {
     };
     const Vector mu = x.mean.row(0).transpose();
     const auto expect = [&](const auto& f) {
-      return GaussHermite(mu, x.cov[0], 40, [&](const Vector& at) { return f(given(at)); });
+      return ExpectByGaussHermite(mu, x.cov[0], 40, [&](const Vector& at) { return f(given(at)); });
     };
     for (Index i = 0; i < 2; ++i) {
       EXPECT_NEAR(out.mean(0, i), expect([&](const Moments& f) { return f.mean(0, i); }), 1e-8);
