@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/data/resolution.h"
+#include "fathom/ensemble/replicates.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/neighbour/fit_neighbour_gp.h"
 
@@ -217,12 +218,15 @@ Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::ui
     if (gained * static_cast<double>(table.rows()) > kWorthIt) {
       calibration = std::move(local);
       calibration.local_noise = noise.expert;
-      calibration.input_scaler = table.input_scaler;
-      calibration.target_scaler = table.target_scaler;
       sd = local_sd;
     }
   }
   DropRareScales(&calibration);
+  calibration.seen = LearnFromReplicates(table, left_out.centre.mean, sd);
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr) {
+    calibration.input_scaler = table.input_scaler;
+    calibration.target_scaler = table.target_scaler;
+  }
   calibration.check = CheckOn(table, calibration, errors, sd);
   calibration.floor = calibration.floor.cwiseProduct(table.target_scaler.scale);
   return calibration;

@@ -32,14 +32,14 @@ class EnsembleTraining {
         recipe_(std::move(recipe)),
         control_(control),
         context_(std::move(context)),
-        pool_(recipe_.threads),
-        table_(ScaleTable(dataset, recipe_)) {
-    for (const Recipe& kind : EnsembleKinds(recipe_, dataset))
-      kinds_.emplace_back(dataset_, table_, kind);
+        pool_(recipe_.threads) {
+    table_ = std::make_unique<ScaledTable>(ScaleTable(dataset, recipe_));
+    if (dataset.schema().classes.empty()) StartWithNumbers();
+    Recipe as_table = recipe_;
+    as_table.warping = table_->input_scaler.warps.size() > 0 ? Warping::kAlways : Warping::kNever;
+    for (const Recipe& kind : EnsembleKinds(as_table, dataset))
+      kinds_.emplace_back(dataset_, *table_, kind);
     alive_.assign(kinds_.size(), true);
-    if (dataset.schema().classes.empty())
-      numbers_ = std::make_unique<NumberEnsemble>(
-          table_, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
   }
 
   Model Run(std::optional<Checkpoint> unfinished) {
@@ -55,10 +55,31 @@ class EnsembleTraining {
   }
 
  private:
+  // Fits what needs no network, and decides by it whether skewed columns are warped: networks agree
+  // with neighbours on that (docs/measurements/decisions.md).
+  void StartWithNumbers() {
+    const auto start = [this](const ScaledTable& table) {
+      return std::make_unique<NumberEnsemble>(
+          table, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
+    };
+    numbers_ = start(*table_);
+    if (recipe_.warping != Warping::kAuto || recipe_.local == Local::kNever) return;
+    Recipe with_warps = recipe_;
+    with_warps.warping = Warping::kAlways;
+    auto warped = std::make_unique<ScaledTable>(ScaleTable(dataset_, with_warps));
+    if (warped->input_scaler.warps.size() == 0) return;
+    auto numbers = start(*warped);
+    // More columns cost time, so they must be worth it.
+    constexpr double kWorthIt = 0.99;
+    if (!(numbers->SquaredError() < kWorthIt * numbers_->SquaredError())) return;
+    numbers_ = std::move(numbers);
+    table_ = std::move(warped);
+  }
+
   std::size_t FoldsLeft() const {
     std::size_t left = 0;
     for (std::size_t k = kind_; k < kinds_.size(); ++k)
-      left += table_.folds.size() - kinds_[k].next_fold();
+      left += table_->folds.size() - kinds_[k].next_fold();
     return left;
   }
 
@@ -93,7 +114,7 @@ class EnsembleTraining {
     FitControl control = control_;
     control.seconds_before = 0;
     CountOn(&control);
-    const Dataset part = Subset(dataset_, table_.folds[kinds_[kind_].next_fold()].train);
+    const Dataset part = Subset(dataset_, table_->folds[kinds_[kind_].next_fold()].train);
     if (unfinished) {
       unfinished->done = done_;
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
@@ -198,10 +219,10 @@ class EnsembleTraining {
       NormalizeWeights(&members);
       return members;
     }
-    Matrix log_probability(table_.rows(), static_cast<Index>(complete.size()));
+    Matrix log_probability(table_->rows(), static_cast<Index>(complete.size()));
     for (std::size_t k = 0; k < complete.size(); ++k)
       log_probability.col(static_cast<Index>(k)) = complete[k]->log_probability();
-    const Vector shares = StackShares(log_probability, table_.weights);
+    const Vector shares = StackShares(log_probability, table_->weights);
     constexpr double kLeastShare = 0.02;
     std::vector<Member> members;
     for (std::size_t k = 0; k < complete.size(); ++k) {
@@ -242,7 +263,7 @@ class EnsembleTraining {
   const FitControl& control_;
   TrainingContext context_;
   ThreadPool pool_;
-  ScaledTable table_;
+  std::unique_ptr<ScaledTable> table_;
   Stopwatch watch_;
   double seconds_before_ = 0;
   Stopwatch since_checkpoint_;

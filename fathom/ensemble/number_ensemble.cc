@@ -1,6 +1,8 @@
 #include "fathom/ensemble/number_ensemble.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fathom/base/error.h"
@@ -82,6 +84,14 @@ std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Matrix& 
   } catch (const NumericalError&) {
     return nullptr;  // the others are as good as before
   }
+}
+
+double NumberEnsemble::SquaredError() const {
+  double least = std::numeric_limits<double>::infinity();
+  if (line_ != nullptr) least = (table_.y - line_->left_out.mean).squaredNorm();
+  if (on_line_ != nullptr)
+    least = std::min(least, (table_.y - on_line_->left_out().mean).squaredNorm());
+  return least;
 }
 
 bool NumberEnsemble::IsPromising(const CrossFit& kind) const {

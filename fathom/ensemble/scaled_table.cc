@@ -20,8 +20,7 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
     table.target_scaler = FitScaler(dataset.targets(), dataset.weights());
   }
   table.y = StandardizeTargets(table.target_scaler, dataset.targets());
-  table.x =
-      FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe.whitening, &table.input_scaler);
+  table.x = FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe, &table.input_scaler);
   table.weights = dataset.weights();
   table.copies = FindCopies(table.x, table.y);
   Vector groups(N);

@@ -11,6 +11,7 @@
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/model_parts_json.h"
 #include "fathom/fitted/old_formats.h"
+#include "fathom/fitted/seen_rows.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom {
@@ -111,8 +112,15 @@ void WriteCalibration(const Calibration& calibration, Json* description,
     Json noise = {{"kind", calibration.local_noise->Kind()}};
     calibration.local_noise->Write(&noise, arrays.Under("noise."));
     json["local_noise"] = std::move(noise);
-    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   }
+  if (const SeenRows* seen = calibration.seen.get(); seen != nullptr) {
+    json["seen_rows"] = {{"rows", seen->x.rows()}, {"inputs", seen->x.cols()}};
+    arrays.Write("seen.x", seen->x);
+    arrays.Write("seen.mean", seen->mean);
+    arrays.Write("seen.var", seen->var);
+  }
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr)
+    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   (*description)["calibration"] = std::move(json);
 }
 
@@ -134,8 +142,21 @@ std::shared_ptr<const Calibration> TakeCalibration(const Json& description, cons
   if (json.contains("local_noise")) {
     calibration->local_noise =
         ReadExpert(Field(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
-    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
   }
+  if (json.contains("seen_rows")) {
+    const Json& sizes = Field(json, "seen_rows", Json::value_t::object);
+    const auto targets = static_cast<Index>(schema.targets.size());
+    Index rows = 0, inputs = 0;
+    ReadField(sizes, "rows", &rows);
+    ReadField(sizes, "inputs", &inputs);
+    auto seen = std::make_shared<SeenRows>();
+    seen->x = arrays.TakeMatrix("seen.x", rows, inputs);
+    seen->mean = arrays.TakeMatrix("seen.mean", rows, targets);
+    seen->var = arrays.TakeMatrix("seen.var", rows, targets);
+    calibration->seen = std::move(seen);
+  }
+  if (json.contains("local_noise") || json.contains("seen_rows"))
+    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
   return calibration;
 }
 

@@ -39,6 +39,9 @@ auto ScalerArrays(const std::string& name, AnyScaler& scaler) {
 constexpr const char* kInputs = "scalers.inputs";
 constexpr const char* kTargets = "scalers.targets";
 constexpr const char* kDirections = "scalers.inputs.directions";
+constexpr const char* kKnots = "scalers.inputs.warps.knots";
+constexpr const char* kScores = "scalers.inputs.warps.scores";
+constexpr const char* kWarped = "warped_inputs";
 constexpr const char* kWhitened = "whitened_inputs";
 
 Json FormatJson(const CellFormat& format) {
@@ -146,6 +149,11 @@ void WriteScalers(const Scaler& inputs, const Scaler& targets, Json* description
                   const ArrayWriter& arrays) {
   for (const auto& [name, array] : ScalerArrays(kInputs, inputs)) arrays.Write(name, *array);
   for (const auto& [name, array] : ScalerArrays(kTargets, targets)) arrays.Write(name, *array);
+  if (const Warps& warps = inputs.warps; warps.size() > 0) {
+    (*description)[kWarped] = warps.columns;
+    arrays.Write(kKnots, warps.knots);
+    arrays.Write(kScores, warps.scores);
+  }
   const Matrix& directions = inputs.directions;
   if (directions.size() == 0) return;
   arrays.Write(kDirections, directions);
@@ -158,6 +166,11 @@ void ReadScalers(const Json& description, const Schema& schema, const ArrayReade
     *array = arrays.TakeVector(name, schema.width());
   for (const auto& [name, array] : ScalerArrays(kTargets, *targets))
     *array = arrays.TakeVector(name, static_cast<Index>(schema.targets.size()));
+  if (description.contains(kWarped)) {
+    ReadField(description, kWarped, &inputs->warps.columns);
+    inputs->warps.knots = arrays.TakeMatrix(kKnots, inputs->warps.size(), kWarpKnots);
+    inputs->warps.scores = arrays.TakeMatrix(kScores, inputs->warps.size(), kWarpKnots);
+  }
   Index directions = 0;
   ReadOptionalField(description, kWhitened, &directions);
   if (description.contains(kWhitened))

@@ -6,6 +6,7 @@
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/expert.h"
+#include "fathom/fitted/seen_rows.h"
 
 namespace fathom {
 
@@ -83,6 +84,8 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
   const Calibration* calibration = model_.calibration();
   if (calibration != nullptr && calibration->local_noise != nullptr)
     local_noise_ = calibration->local_noise->Prepare(pool_, precision);
+  if (calibration != nullptr && calibration->seen != nullptr)
+    seen_ = std::make_unique<SeenRowsIndex>(*calibration->seen);
 }
 
 ModelPredictor::~ModelPredictor() = default;
@@ -124,13 +127,28 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs,
     if (const double weight = WeightOf(group.members); weight > 0) weights.push_back(weight);
   }
   Moments centre = Centre(members, weights);
+  if (local_noise_ == nullptr && seen_ == nullptr) return Spread(calibration, std::move(centre));
+  const Moments x = StandardizeInputs(calibration.input_scaler, inputs);
   if (local_noise_ != nullptr) {
-    const Moments x = WithColumns(StandardizeInputs(calibration.input_scaler, inputs),
-                                  StandardizeTargets(calibration.target_scaler, centre.mean));
-    const Matrix g = local_noise_->Predict(x, {}).Mean();
+    const Matrix scaled = StandardizeTargets(calibration.target_scaler, centre.mean);
+    const Matrix g = local_noise_->Predict(WithColumns(x, scaled), {}).Mean();
     centre.var = centre.var.cwiseProduct((2 * g).array().exp().matrix());
   }
+  if (seen_ != nullptr) ReplaceSeen(x, &centre);
   return Spread(calibration, std::move(centre));
+}
+
+void ModelPredictor::ReplaceSeen(const Moments& x, Moments* centre) const {
+  const Calibration& calibration = *model_.calibration();
+  const Scaler& scaler = calibration.target_scaler;
+  for (Index n = 0; n < x.rows(); ++n) {
+    const Index row = seen_->Find(x, n);
+    if (row < 0) continue;
+    for (Index t = 0; t < centre->cols(); ++t) {
+      centre->mean(n, t) = scaler.mean[t] + scaler.scale[t] * calibration.seen->mean(row, t);
+      centre->var(n, t) = scaler.scale[t] * scaler.scale[t] * calibration.seen->var(row, t);
+    }
+  }
 }
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {

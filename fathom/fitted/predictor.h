@@ -16,6 +16,7 @@
 namespace fathom FATHOM_PUBLIC {
 
 class ExpertPredictor;
+class SeenRowsIndex;
 
 // Making one costs O(M^3) for each deep GP of the model. Afterwards it is immutable: any number of
 // threads may call its functions at once. Rows are in the units of the file, missing cells allowed.
@@ -40,6 +41,8 @@ class ModelPredictor {
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
                           const std::vector<Matrix>& means) const;
   Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
+  // In rows that were seen before, puts what is known of them. x is scaled.
+  void ReplaceSeen(const Moments& x, Moments* centre) const;
 
   // Members that share an expert: it is asked once for all of them.
   struct Group {
@@ -52,6 +55,7 @@ class ModelPredictor {
   ThreadPool pool_;
   std::vector<Group> groups_;
   std::unique_ptr<ExpertPredictor> local_noise_;
+  std::unique_ptr<SeenRowsIndex> seen_;
 };
 
 }  // namespace fathom

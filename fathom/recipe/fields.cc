@@ -247,8 +247,9 @@ std::vector<Field> StartFields(InitializeOptions* options) {
 
 // The fields that belong to no group.
 std::vector<Field> TopFields(Recipe* recipe) {
-  auto& [architecture, start, whitening, inference, alpha, mixture, lengthscale_prior, noise_floor,
-         optimizer, effort, low_noise_steps, stack, local, precision, seed, threads] = *recipe;
+  auto& [architecture, start, whitening, warping, inference, alpha, mixture, lengthscale_prior,
+         noise_floor, optimizer, effort, low_noise_steps, stack, local, precision, seed, threads] =
+      *recipe;
   return {
       {.name = "stack",
        .value = OneOf(&stack),
@@ -311,6 +312,12 @@ std::vector<Field> TopFields(Recipe* recipe) {
        .option = "whiten",
        .help = "Whether nearly collinear inputs are turned into uncorrelated ones; auto: where a "
                "linear fit owes more than half of what it explains to their small differences"},
+      {.name = "warping",
+       .value = OneOf(&warping),
+       .choices = AllNames<Warping>(),
+       .option = "warp",
+       .help = "Whether skewed inputs enter a second time by their normal scores; auto: where an "
+               "ensemble predicts left-out rows better with them"},
       {.name = "precision",
        .value = OneOf(&precision),
        .choices = AllNames<Precision>(),
