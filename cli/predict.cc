@@ -17,7 +17,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kPredictExample =
     "Examples:\n"
     "  fathom predict price.fathom new.csv > predictions.csv\n"
     "  fathom predict price.fathom new.csv -o predictions.csv --quantiles 0.05,0.5,0.95\n"
@@ -178,7 +178,7 @@ int RunPredict(const PredictCommandOptions& options) {
 
 Command AddPredict(CLI::App* program) {
   CLI::App* app = program->add_subcommand("predict", "Predict the target for the rows of a table");
-  app->footer(kExample);
+  app->footer(kPredictExample);
   const auto options = std::make_shared<PredictCommandOptions>();
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()

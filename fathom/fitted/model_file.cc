@@ -56,18 +56,18 @@ void WriteMembers(const Model& model, Json* description, const ArrayWriter& arra
 
 Recipe ReadRecipe(const Json& json) {
   Recipe recipe;
-  UpdateRecipe(Field(json, "recipe", Json::value_t::object), &recipe);
+  UpdateRecipe(FieldOf(json, "recipe", Json::value_t::object), &recipe);
   return recipe;
 }
 
 std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
                                 const ArrayReader& arrays) {
   std::vector<std::shared_ptr<const Expert>> experts;
-  for (const Json& json : Field(description, "experts", Json::value_t::array))
+  for (const Json& json : FieldOf(description, "experts", Json::value_t::array))
     experts.push_back(ReadExpert(json, arrays.Under(ExpertPrefix(experts.size()))));
   std::vector<Member> members;
   std::size_t used = 0;  // experts that have a member so far
-  for (const Json& json : Field(description, "members", Json::value_t::array)) {
+  for (const Json& json : FieldOf(description, "members", Json::value_t::array)) {
     Member member;
     Index expert = 0;
     ReadField(json, "expert", &expert);
@@ -79,7 +79,7 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
     ReadField(json, "weight", &member.weight);
     ReadField(json, "noise_scale", &member.noise_scale);
     member.recipe = ReadRecipe(json);
-    FromJson(Field(json, "training", Json::value_t::object), &member.summary);
+    FromJson(FieldOf(json, "training", Json::value_t::object), &member.summary);
     std::vector<Index> trend;
     ReadOptionalField(json, "trend", &trend);
     for (const Index before : trend) {
@@ -127,24 +127,24 @@ void WriteCalibration(const Calibration& calibration, Json* description,
 std::shared_ptr<const Calibration> TakeCalibration(const Json& description, const Schema& schema,
                                                    const ArrayReader& arrays) {
   if (!description.contains("calibration")) return nullptr;
-  const Json& json = Field(description, "calibration", Json::value_t::object);
+  const Json& json = FieldOf(description, "calibration", Json::value_t::object);
   auto calibration = std::make_shared<Calibration>();
   Index S = 0;
   ReadField(json, "scales", &S);
   calibration->scales = arrays.TakeVector("scales", S);
   calibration->shares = arrays.TakeVector("shares", S);
   calibration->floor = arrays.TakeVector("floor", static_cast<Index>(schema.targets.size()));
-  const Json& check = Field(json, "check", Json::value_t::object);
+  const Json& check = FieldOf(json, "check", Json::value_t::object);
   ReadField(check, "rows", &calibration->check.rows);
   ReadField(check, "coverage_95", &calibration->check.coverage_95);
   ReadField(check, "log_likelihood", &calibration->check.log_likelihood);
   ReadField(check, "rmse", &calibration->check.rmse);
   if (json.contains("local_noise")) {
     calibration->local_noise =
-        ReadExpert(Field(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
+        ReadExpert(FieldOf(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
   }
   if (json.contains("seen_rows")) {
-    const Json& sizes = Field(json, "seen_rows", Json::value_t::object);
+    const Json& sizes = FieldOf(json, "seen_rows", Json::value_t::object);
     const auto targets = static_cast<Index>(schema.targets.size());
     Index rows = 0, inputs = 0;
     ReadField(sizes, "rows", &rows);
@@ -210,10 +210,10 @@ Model TakeModel(SafeTensors* content) {
     ThrowError("it has no checksum; make or copy the file anew");
   if (version < 5) return Model(TakeOldModel(description, content));
   ModelParts parts;
-  FromJson(Field(description, "columns", Json::value_t::object), &parts.schema);
-  FromJson(Field(description, "data", Json::value_t::object), &parts.data);
+  FromJson(FieldOf(description, "columns", Json::value_t::object), &parts.schema);
+  FromJson(FieldOf(description, "data", Json::value_t::object), &parts.data);
   parts.recipe = ReadRecipe(description);
-  FromJson(Field(description, "training", Json::value_t::object), &parts.summary);
+  FromJson(FieldOf(description, "training", Json::value_t::object), &parts.summary);
   parts.members = TakeMembers(description, parts.schema, ArrayReader(content));
   parts.calibration =
       TakeCalibration(description, parts.schema, ArrayReader(content, kCalibrationPrefix));

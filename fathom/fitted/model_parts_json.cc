@@ -77,10 +77,10 @@ void ReadInput(const Json& json, InputColumn* input) {
   ReadField(json, "name", &input->name);
   ReadOptionalField(json, "levels", &input->levels);
   if (json.contains("format"))
-    ReadFormat(Field(json, "format", Json::value_t::object), &input->format);
+    ReadFormat(FieldOf(json, "format", Json::value_t::object), &input->format);
   if (!json.contains("date_parts")) return;
   ReadField(json, "first_date", &input->first_date);
-  for (const Json& part : Field(json, "date_parts", Json::value_t::array))
+  for (const Json& part : FieldOf(json, "date_parts", Json::value_t::array))
     FromJson(part, "date_parts", &input->parts.emplace_back());
   const bool is_date = input->format.kind == CellFormat::Kind::kDate && input->levels.empty();
   if (!is_date || !std::isfinite(input->first_date))
@@ -104,7 +104,7 @@ Json ToJson(const Schema& schema) {
 }
 
 void FromJson(const Json& json, Schema* schema) {
-  for (const Json& entry : Field(json, "inputs", Json::value_t::array)) {
+  for (const Json& entry : FieldOf(json, "inputs", Json::value_t::array)) {
     if (!entry.is_object()) ThrowError("an input column is not described by an object");
     ReadInput(entry, &schema->inputs.emplace_back());
   }
@@ -113,7 +113,7 @@ void FromJson(const Json& json, Schema* schema) {
   ReadField(json, "weights", &schema->weights);
   ReadField(json, "unnamed_columns", &schema->unnamed_columns);
   if (json.contains("target_formats")) {
-    for (const Json& entry : Field(json, "target_formats", Json::value_t::array))
+    for (const Json& entry : FieldOf(json, "target_formats", Json::value_t::array))
       ReadFormat(entry, &schema->target_formats.emplace_back());
   }
   ReadOptionalField(json, "weights_are_counts", &schema->weights_are_counts);
