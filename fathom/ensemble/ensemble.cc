@@ -12,6 +12,7 @@
 #include "fathom/ensemble/number_ensemble.h"
 #include "fathom/ensemble/scaled_table.h"
 #include "fathom/ensemble/shares.h"
+#include "fathom/ensemble/target_choice.h"
 #include "fathom/fitted/by_expert.h"
 
 namespace fathom {
@@ -25,16 +26,18 @@ bool Interrupted(const TrainingSummary& summary) {
 // Kind after kind, fold after fold; then what is made of them.
 class EnsembleTraining {
  public:
-  // Keeps references to dataset and control.
+  // Keeps a reference to control.
   EnsembleTraining(const Dataset& dataset, Recipe recipe, const FitControl& control,
                    TrainingContext context)
-      : dataset_(dataset),
+      : natures_(DescribeTargets(dataset)),
+        pool_(recipe.threads),
+        target_(ChooseTarget(dataset, recipe, pool_)),
+        dataset_(target_.latent()),
         recipe_(std::move(recipe)),
         control_(control),
         context_(std::move(context)),
-        pool_(recipe_.threads),
-        table_(ScaleTable(dataset, recipe_)) {
-    for (const Recipe& kind : EnsembleKinds(recipe_, dataset))
+        table_(target_.Scaled(recipe_)) {
+    for (const Recipe& kind : EnsembleKinds(recipe_, dataset_))
       kinds_.emplace_back(dataset_, table_, kind);
     alive_.assign(kinds_.size(), true);
     if (dataset.schema().classes.empty())
@@ -179,10 +182,11 @@ class EnsembleTraining {
     parts.schema = context_.schema;
     parts.recipe = recipe_;
     parts.data = context_.data;
+    parts.natures = natures_;
     if (numbers_ != nullptr) {
       numbers_->Finish(complete);
       parts.members = numbers_->members();
-      parts.calibration = numbers_->calibration();
+      parts.calibration = target_.Complete(*numbers_, table_);
     } else {
       parts.members = MixtureOfClasses(complete);
     }
@@ -222,7 +226,7 @@ class EnsembleTraining {
     TrainingSummary summary;
     if (!done_.empty()) summary = done_.front().summary;
     if (interrupted_) summary = *interrupted_;
-    summary.rows = dataset_.rows();
+    summary.rows = target_.rows();
     summary.steps = StepsOfDone() + (interrupted_ ? interrupted_->steps : 0);
     summary.recoveries = 0;
     for (const Member& network : done_) summary.recoveries += network.summary.recoveries;
@@ -237,11 +241,13 @@ class EnsembleTraining {
     return summary;
   }
 
-  const Dataset& dataset_;
+  std::vector<std::string> natures_;
+  ThreadPool pool_;
+  ShapedTarget target_;
+  const Dataset& dataset_;  // what the members learn
   Recipe recipe_;
   const FitControl& control_;
   TrainingContext context_;
-  ThreadPool pool_;
   ScaledTable table_;
   Stopwatch watch_;
   double seconds_before_ = 0;

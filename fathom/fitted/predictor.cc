@@ -83,6 +83,8 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
   const Calibration* calibration = model_.calibration();
   if (calibration != nullptr && calibration->local_noise != nullptr)
     local_noise_ = calibration->local_noise->Prepare(pool_, precision);
+  if (calibration != nullptr && calibration->share != nullptr)
+    share_ = std::make_unique<ModelPredictor>(*calibration->share, threads, precision);
 }
 
 ModelPredictor::~ModelPredictor() = default;
@@ -130,7 +132,17 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs,
     const Matrix g = local_noise_->Predict(x, {}).Mean();
     centre.var = centre.var.cwiseProduct((2 * g).array().exp().matrix());
   }
-  return Spread(calibration, std::move(centre));
+  const Vector shares = ValueShares(inputs, centre);
+  return Shaped(calibration.shape, Spread(calibration, std::move(centre)), shares);
+}
+
+Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre) const {
+  const Calibration& calibration = *model_.calibration();
+  const TargetShape& shape = calibration.shape;
+  if (!shape.has_value) return {};
+  if (share_ != nullptr) return SharesOf(calibration.share_logit, share_->Predict(inputs).Mean());
+  const Vector q = (centre.mean.array() - shape.least) / (shape.value - shape.least);
+  return SharesOf(calibration.share_logit, q);
 }
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {

@@ -40,6 +40,8 @@ class ModelPredictor {
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
                           const std::vector<Matrix>& means) const;
   Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
+  // [N]: the probability of the frequent value; empty where the target has none.
+  Vector ValueShares(const Moments& inputs, const Moments& centre) const;
 
   // Members that share an expert: it is asked once for all of them.
   struct Group {
@@ -52,6 +54,7 @@ class ModelPredictor {
   ThreadPool pool_;
   std::vector<Group> groups_;
   std::unique_ptr<ExpertPredictor> local_noise_;
+  std::unique_ptr<ModelPredictor> share_;  // of the frequent value
 };
 
 }  // namespace fathom
