@@ -1,7 +1,11 @@
 #include "study/made_data.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
+#include "study/honest_data.h"
 #include "study/mountain_car.h"
 
 namespace fathom {
@@ -10,12 +14,7 @@ namespace {
 
 constexpr const char* kMountainCar = "mountain_car";
 
-}  // namespace
-
-bool CanMakeData(const std::string& name) { return name == kMountainCar; }
-
-SplitData MakeData(const std::string& name) {
-  FATHOM_CHECK(CanMakeData(name));
+SplitData MakeMountainCar() {
   constexpr Index kTrainRows = 400;
   constexpr Index kTestRows = 2000;
   constexpr Index kSplits = 10;
@@ -24,7 +23,7 @@ SplitData MakeData(const std::string& name) {
   const SampledFunction sample =
       SampleMountainCar(SolveMountainCar(), kTrainRows + kTestRows, kNoise, &stream);
   SplitData data;
-  data.table.source = name;
+  data.table.source = kMountainCar;
   data.table.columns = {"position", "velocity", "value"};
   data.table.values.resize(sample.X.rows(), 3);
   data.table.values << sample.X, sample.y;
@@ -34,6 +33,18 @@ SplitData MakeData(const std::string& name) {
         RandomSplit(kTrainRows + kTestRows, double{kTestRows} / (kTrainRows + kTestRows), &order));
   }
   return data;
+}
+
+}  // namespace
+
+bool CanMakeData(const std::string& name) {
+  const std::vector<std::string> honest = HonestNames();
+  return name == kMountainCar || std::count(honest.begin(), honest.end(), name) > 0;
+}
+
+SplitData MakeData(const std::string& name) {
+  FATHOM_CHECK(CanMakeData(name));
+  return name == kMountainCar ? MakeMountainCar() : MakeHonestData(name);
 }
 
 }  // namespace fathom

@@ -12,6 +12,7 @@
 #include "fathom/ensemble/number_ensemble.h"
 #include "fathom/ensemble/scaled_table.h"
 #include "fathom/ensemble/shares.h"
+#include "fathom/ensemble/target_choice.h"
 #include "fathom/fitted/by_expert.h"
 
 namespace fathom {
@@ -25,19 +26,21 @@ bool Interrupted(const TrainingSummary& summary) {
 // Kind after kind, fold after fold; then what is made of them.
 class EnsembleTraining {
  public:
-  // Keeps references to dataset and control.
+  // Keeps a reference to control.
   EnsembleTraining(const Dataset& dataset, Recipe recipe, const FitControl& control,
                    TrainingContext context)
-      : dataset_(dataset),
+      : natures_(DescribeTargets(dataset)),
+        pool_(recipe.threads),
+        target_(ChooseTarget(dataset, recipe, pool_)),
+        dataset_(target_.latent()),
         recipe_(std::move(recipe)),
         control_(control),
         context_(std::move(context)),
-        pool_(recipe_.threads) {
-    table_ = std::make_unique<ScaledTable>(ScaleTable(dataset, recipe_));
+        table_(std::make_unique<ScaledTable>(target_.Scaled(recipe_))) {
     if (dataset.schema().classes.empty()) StartWithNumbers();
     Recipe as_table = recipe_;
     as_table.warping = table_->input_scaler.warps.size() > 0 ? Warping::kAlways : Warping::kNever;
-    for (const Recipe& kind : EnsembleKinds(as_table, dataset))
+    for (const Recipe& kind : EnsembleKinds(as_table, dataset_))
       kinds_.emplace_back(dataset_, *table_, kind);
     alive_.assign(kinds_.size(), true);
   }
@@ -66,7 +69,7 @@ class EnsembleTraining {
     if (recipe_.warping != Warping::kAuto || recipe_.local == Local::kNever) return;
     Recipe with_warps = recipe_;
     with_warps.warping = Warping::kAlways;
-    auto warped = std::make_unique<ScaledTable>(ScaleTable(dataset_, with_warps));
+    auto warped = std::make_unique<ScaledTable>(target_.Scaled(with_warps));
     if (warped->input_scaler.warps.size() == 0) return;
     auto numbers = start(*warped);
     // More columns cost time, so they must be worth it.
@@ -200,10 +203,11 @@ class EnsembleTraining {
     parts.schema = context_.schema;
     parts.recipe = recipe_;
     parts.data = context_.data;
+    parts.natures = natures_;
     if (numbers_ != nullptr) {
       numbers_->Finish(complete);
       parts.members = numbers_->members();
-      parts.calibration = numbers_->calibration();
+      parts.calibration = target_.Complete(*numbers_, table_);
     } else {
       parts.members = MixtureOfClasses(complete);
     }
@@ -243,7 +247,7 @@ class EnsembleTraining {
     TrainingSummary summary;
     if (!done_.empty()) summary = done_.front().summary;
     if (interrupted_) summary = *interrupted_;
-    summary.rows = dataset_.rows();
+    summary.rows = target_.rows();
     summary.steps = StepsOfDone() + (interrupted_ ? interrupted_->steps : 0);
     summary.recoveries = 0;
     for (const Member& network : done_) summary.recoveries += network.summary.recoveries;
@@ -258,11 +262,13 @@ class EnsembleTraining {
     return summary;
   }
 
-  const Dataset& dataset_;
+  std::vector<std::string> natures_;
+  ThreadPool pool_;
+  ShapedTarget target_;
+  const Dataset& dataset_;  // what the members learn
   Recipe recipe_;
   const FitControl& control_;
   TrainingContext context_;
-  ThreadPool pool_;
   std::unique_ptr<ScaledTable> table_;
   Stopwatch watch_;
   double seconds_before_ = 0;

@@ -123,8 +123,9 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates);
+  const LeftOut left_out = Together(candidates, weights);
   calibration_ = std::make_shared<const Calibration>(
-      Calibrate(table_, Together(candidates, weights), recipe_.seed, pool_));
+      Calibrate(table_, left_out, recipe_.seed, pool_, &centre_));
   Assemble(kinds, weights);
 }
 

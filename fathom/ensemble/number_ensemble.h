@@ -37,6 +37,9 @@ class NumberEnsemble {
   // The members in the order in which they build on each other, and their calibration.
   const std::vector<Member>& members() const { return members_; }
   const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
+  // [N, targets] in scaled units: what Spread makes the density of each row of, none of the members
+  // having seen it.
+  const Moments& centre() const { return centre_; }
 
  private:
   // A neighbour GP, or null where none could be fitted.
@@ -52,6 +55,7 @@ class NumberEnsemble {
   std::vector<std::unique_ptr<NeighbourCandidate>> on_kinds_;
   std::vector<Member> members_;
   std::shared_ptr<const Calibration> calibration_;
+  Moments centre_;
 };
 
 }  // namespace fathom

@@ -39,4 +39,14 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
   return table;
 }
 
+void AddCells(const TargetShape& shape, const Vector& observed, ScaledTable* table) {
+  const double unit = table->target_scaler.scale[0];
+  table->cell.resize(table->rows(), 2);
+  for (Index n = 0; n < table->rows(); ++n) {
+    const double z = shape.warp.Forward(observed[n]);
+    const auto [low, high] = shape.CellOf(observed[n]);
+    table->cell.row(n) << (low - z) / unit, (high - z) / unit;
+  }
+}
+
 }  // namespace fathom

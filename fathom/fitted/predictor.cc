@@ -86,6 +86,8 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     local_noise_ = calibration->local_noise->Prepare(pool_, precision);
   if (calibration != nullptr && calibration->seen != nullptr)
     seen_ = std::make_unique<SeenRowsIndex>(*calibration->seen);
+  if (calibration != nullptr && calibration->share != nullptr)
+    share_ = std::make_unique<ModelPredictor>(*calibration->share, threads, precision);
 }
 
 ModelPredictor::~ModelPredictor() = default;
@@ -127,15 +129,26 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs,
     if (const double weight = WeightOf(group.members); weight > 0) weights.push_back(weight);
   }
   Moments centre = Centre(members, weights);
-  if (local_noise_ == nullptr && seen_ == nullptr) return Spread(calibration, std::move(centre));
-  const Moments x = StandardizeInputs(calibration.input_scaler, inputs);
+  Moments x;
+  if (local_noise_ != nullptr || seen_ != nullptr)
+    x = StandardizeInputs(calibration.input_scaler, inputs);
   if (local_noise_ != nullptr) {
     const Matrix scaled = StandardizeTargets(calibration.target_scaler, centre.mean);
     const Matrix g = local_noise_->Predict(WithColumns(x, scaled), {}).Mean();
     centre.var = centre.var.cwiseProduct((2 * g).array().exp().matrix());
   }
   if (seen_ != nullptr) ReplaceSeen(x, &centre);
-  return Spread(calibration, std::move(centre));
+  const Vector shares = ValueShares(inputs, centre);
+  return Shaped(calibration.shape, Spread(calibration, std::move(centre)), shares);
+}
+
+Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre) const {
+  const Calibration& calibration = *model_.calibration();
+  const TargetShape& shape = calibration.shape;
+  if (!shape.has_value) return {};
+  if (share_ != nullptr) return SharesOf(calibration.share_logit, share_->Predict(inputs).Mean());
+  const Vector q = (centre.mean.array() - shape.least) / (shape.value - shape.least);
+  return SharesOf(calibration.share_logit, q);
 }
 
 void ModelPredictor::ReplaceSeen(const Moments& x, Moments* centre) const {

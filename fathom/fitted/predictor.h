@@ -43,6 +43,8 @@ class ModelPredictor {
   Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
   // In rows that were seen before, puts what is known of them. x is scaled.
   void ReplaceSeen(const Moments& x, Moments* centre) const;
+  // [N]: the probability of the frequent value; empty where the target has none.
+  Vector ValueShares(const Moments& inputs, const Moments& centre) const;
 
   // Members that share an expert: it is asked once for all of them.
   struct Group {
@@ -56,6 +58,7 @@ class ModelPredictor {
   std::vector<Group> groups_;
   std::unique_ptr<ExpertPredictor> local_noise_;
   std::unique_ptr<SeenRowsIndex> seen_;
+  std::unique_ptr<ModelPredictor> share_;  // of the frequent value
 };
 
 }  // namespace fathom

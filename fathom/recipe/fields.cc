@@ -248,8 +248,8 @@ std::vector<Field> StartFields(InitializeOptions* options) {
 // The fields that belong to no group.
 std::vector<Field> TopFields(Recipe* recipe) {
   auto& [architecture, start, whitening, warping, inference, alpha, mixture, lengthscale_prior,
-         noise_floor, optimizer, effort, low_noise_steps, stack, local, precision, seed, threads] =
-      *recipe;
+         noise_floor, optimizer, effort, low_noise_steps, stack, local, target_kind, precision,
+         seed, threads] = *recipe;
   return {
       {.name = "stack",
        .value = OneOf(&stack),
@@ -264,6 +264,12 @@ std::vector<Field> TopFields(Recipe* recipe) {
        .option = "local",
        .help = "Whether an ensemble has neighbour GPs, which predict a row from its nearest rows "
                "and what the networks leave over; only: no networks"},
+      {.name = "target_kind",
+       .value = OneOf(&target_kind),
+       .choices = AllNames<TargetKind>(),
+       .option = "target-kind",
+       .help = "Whether an ensemble predicts counts, two values, frequent values, positive and "
+               "bounded numbers as such where left-out rows gain by it; plain: as any number"},
       {.name = "inference",
        .value = OneOf(&inference),
        .choices = AllNames<Inference>(),

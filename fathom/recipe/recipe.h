@@ -47,6 +47,16 @@ constexpr auto NamesOf(Local) {
       {{Local::kAuto, "auto"}, {Local::kNever, "never"}, {Local::kOnly, "only"}});
 }
 
+// Whether the prediction of a number takes the shape of the target; see ensemble/target_choice.h.
+enum class TargetKind {
+  kAuto,   // steps, frequent values and skewness are told apart where left-out rows gain by it
+  kPlain,  // any number
+};
+constexpr auto NamesOf(TargetKind) {
+  return std::to_array<EnumName<TargetKind>>(
+      {{TargetKind::kAuto, "auto"}, {TargetKind::kPlain, "plain"}});
+}
+
 struct Recipe {
   // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
   Architecture architecture = {.likelihood = "auto"};
@@ -72,6 +82,7 @@ struct Recipe {
   // The recipe of a single network says never.
   Stacking stack = Stacking::kAuto;
   Local local = Local::kAuto;
+  TargetKind target_kind = TargetKind::kAuto;  // in ensembles
   Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it
