@@ -92,6 +92,7 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   Recipe single = recipe;
   single.stack = Stacking::kNever;
   context.asked = single;
+  context.screen = true;
   Member member = TrainNetwork(dataset, single, control, context);
   return RequireTrained(ModelOf(std::move(member), context.schema, context.data));
 }
