@@ -6,6 +6,7 @@
 #include "fathom/base/error.h"
 #include "fathom/ensemble/blend.h"
 #include "fathom/ensemble/calibrate.h"
+#include "fathom/ensemble/edges.h"
 #include "fathom/fitted/linear_expert.h"
 
 namespace fathom {
@@ -113,8 +114,13 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates);
-  calibration_ = std::make_shared<const Calibration>(
-      Calibrate(table_, Together(candidates, weights), recipe_.seed, pool_));
+  Calibration calibration = Calibrate(table_, Together(candidates, weights), recipe_.seed, pool_);
+  if (on_line_ != nullptr) {
+    calibration.beyond = FitBeyond(table_, on_line_->gps(), pool_);
+    calibration.input_scaler = table_.input_scaler;
+    calibration.target_scaler = table_.target_scaler;
+  }
+  calibration_ = std::make_shared<const Calibration>(std::move(calibration));
   Assemble(kinds, weights);
 }
 

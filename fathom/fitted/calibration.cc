@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/expert.h"
 
 namespace fathom {
@@ -45,6 +46,8 @@ void CheckCalibration(const Calibration& calibration, Index inputs, Index target
   if (calibration.floor.size() != targets || !calibration.floor.allFinite() ||
       (calibration.floor.array() < 0).any())
     ThrowError("the floor of its calibration is out of range");
+  if (calibration.beyond != nullptr)
+    CheckBeyond(*calibration.beyond, calibration.input_scaler.outputs(), targets);
   if (calibration.local_noise == nullptr) return;
   calibration.local_noise->Check();
   if (calibration.local_noise->num_outputs() != targets ||

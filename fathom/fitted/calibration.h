@@ -20,6 +20,7 @@
 namespace fathom {
 
 class Expert;
+struct Beyond;
 
 // What was seen of the whole model on rows that were left out in turn.
 struct HeldOutCheck {
@@ -35,7 +36,9 @@ struct Calibration {
   Vector floor;   // [targets], standard deviations in the units of the file
   // g; null: 0. Its inputs are those of the scaler and behind them the centre, scaled.
   std::shared_ptr<const Expert> local_noise = nullptr;
-  Scaler input_scaler = {}, target_scaler = {};
+  // Beyond the range of the training rows; null: members are taken at their word.
+  std::shared_ptr<const Beyond> beyond = nullptr;
+  Scaler input_scaler = {}, target_scaler = {};  // of local_noise and beyond
   HeldOutCheck check = {};
 };
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/description.h"
@@ -95,6 +96,26 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
 
 constexpr const char* kCalibrationPrefix = "calibration.";
 
+void WriteBeyond(const Beyond& beyond, Json* description, const ArrayWriter& arrays) {
+  (*description)["beyond"] = {{"course", ToJson(beyond.course)}, {"power", ToJson(beyond.power)}};
+  arrays.Write("slope", beyond.slope);
+  arrays.Write("intercept", beyond.intercept);
+  arrays.Write("lengthscales", beyond.lengthscales);
+  arrays.Write("growth", beyond.growth);
+}
+
+std::shared_ptr<const Beyond> TakeBeyond(const Json& json, Index inputs, Index targets,
+                                         const ArrayReader& arrays) {
+  auto beyond = std::make_shared<Beyond>();
+  ReadField(json, "course", &beyond->course);
+  ReadField(json, "power", &beyond->power);
+  beyond->slope = arrays.TakeMatrix("slope", inputs, targets);
+  beyond->intercept = arrays.TakeVector("intercept", targets);
+  beyond->lengthscales = arrays.TakeVector("lengthscales", inputs);
+  beyond->growth = arrays.TakeVector("growth", targets);
+  return beyond;
+}
+
 void WriteCalibration(const Calibration& calibration, Json* description,
                       const ArrayWriter& arrays) {
   const HeldOutCheck& check = calibration.check;
@@ -111,8 +132,11 @@ void WriteCalibration(const Calibration& calibration, Json* description,
     Json noise = {{"kind", calibration.local_noise->Kind()}};
     calibration.local_noise->Write(&noise, arrays.Under("noise."));
     json["local_noise"] = std::move(noise);
-    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   }
+  if (calibration.beyond != nullptr)
+    WriteBeyond(*calibration.beyond, &json, arrays.Under("beyond."));
+  if (calibration.local_noise != nullptr || calibration.beyond != nullptr)
+    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   (*description)["calibration"] = std::move(json);
 }
 
@@ -134,8 +158,13 @@ std::shared_ptr<const Calibration> TakeCalibration(const Json& description, cons
   if (json.contains("local_noise")) {
     calibration->local_noise =
         ReadExpert(Field(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
-    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
   }
+  if (json.contains("local_noise") || json.contains("beyond"))
+    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
+  if (json.contains("beyond"))
+    calibration->beyond = TakeBeyond(Field(json, "beyond", Json::value_t::object),
+                                     calibration->input_scaler.outputs(), calibration->floor.size(),
+                                     arrays.Under("beyond."));
   return calibration;
 }
 

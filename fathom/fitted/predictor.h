@@ -39,7 +39,9 @@ class ModelPredictor {
   // What a group says of y, or f, in the units of the file; `means` are those of the groups before.
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
                           const std::vector<Matrix>& means) const;
-  Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
+  // `inside`: the rows as the members saw them.
+  Prediction Calibrated(const Moments& inputs, const Moments& inside,
+                        const std::vector<Moments>& members) const;
 
   // Members that share an expert: it is asked once for all of them.
   struct Group {
