@@ -15,9 +15,9 @@ namespace fathom {
 namespace {
 
 constexpr Index kMostColumns = 4;
-constexpr Index kLeastRows = 5;  // of a block
-constexpr Index kMostRows = 64;  // of a block that are predicted
-constexpr double kPowers[] = {0.25, 0.5, 1, 2};
+constexpr Index kLeastRows = 5;                  // of a block
+constexpr Index kMostRows = 64;                  // of a block that are predicted
+constexpr double kPowers[] = {1, 0.5, 0.25, 2};  // of equals, the first
 constexpr Course kCourses[] = {Course::kLine, Course::kSlope, Course::kStay};
 
 // Rows beyond `edge` in one column, and those that stay.
@@ -111,14 +111,15 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
   return outcome;
 }
 
-// The course that is least wrong, block by block. Of equals, the first: the line.
+// The course that is least wrong, block by block. A later one must be clearly better.
 std::size_t BestCourse(const std::vector<Outcome>& outcomes) {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < std::size(kCourses); ++c) {
     double sum = 0;
     for (const Outcome& outcome : outcomes) sum += outcome.errors[c].cwiseAbs().mean();
-    if (!(sum < least * (1 - 1e-9))) continue;
+    constexpr double kClearly = 0.95;
+    if (!(sum < kClearly * least)) continue;
     least = sum;
     best = c;
   }

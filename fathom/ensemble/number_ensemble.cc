@@ -23,7 +23,8 @@ struct Candidate {
   const NeighbourCandidate* neighbours;  // or null
 };
 
-Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates) {
+Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
+                 bool line_is_first) {
   const Index N = table.rows();
   const Index T = table.targets();
   Matrix errors(N * T, static_cast<Index>(candidates.size()));
@@ -33,8 +34,9 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
           table.y.col(t) - candidates[k].left_out->mean.col(t);
     }
   }
-  Vector weights =
-      BlendWeights(errors, table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector());
+  const Vector counts = table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector();
+  Vector weights = BlendWeights(errors, counts);
+  if (line_is_first) weights = DoubtBlend(errors, weights, T, counts);
   weights = (weights.array() < kLeastWeight).select(0, weights);
   return weights / weights.sum();
 }
@@ -113,7 +115,7 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
-  const Vector weights = WeightsOf(table_, candidates);
+  const Vector weights = WeightsOf(table_, candidates, line_ != nullptr);
   Calibration calibration = Calibrate(table_, Together(candidates, weights), recipe_.seed, pool_);
   if (on_line_ != nullptr) {
     calibration.beyond = FitBeyond(table_, on_line_->gps(), pool_);

@@ -42,7 +42,9 @@ Logistic FitLogistic(const Moments& x, const Vector& labels, Index classes, doub
   penalties[D] = 1e-6;
   Matrix bound = 0.5 * X.transpose() * counts.asDiagonal() * X;
   bound.diagonal() += penalties;
-  const Matrix inverse = SolvePositiveDefinite(bound, Matrix(Matrix::Identity(D + 1, D + 1)));
+  if (!CholeskyInPlace(&bound)) throw NumericalError("the inputs of the regression are too large");
+  InvertLowerInPlace(&bound);
+  const Matrix inverse = bound.transpose() * bound;
   const Matrix Y = Indicators(labels, classes);
   Matrix W = Matrix::Zero(D + 1, classes);
   constexpr int kMostSteps = 300;
