@@ -70,7 +70,7 @@ Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs) {
     for (Index w = 0; w < scaler.warps.size(); ++w) {
       const Index c = scaler.warps.columns[static_cast<std::size_t>(w)];
       const bool missing = std::isnan(inputs.mean(n, c));
-      const WarpedValue warped = Warp(scaler.warps, w, out.mean(n, c));
+      const WarpedValue warped = WarpAt(scaler.warps, w, out.mean(n, c));
       out.mean(n, columns + w) = missing ? 0 : warped.value;
       out.var(n, columns + w) =
           missing ? scaler.missing_var[c] : warped.slope * warped.slope * out.var(n, c);

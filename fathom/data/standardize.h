@@ -5,7 +5,7 @@
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
-#include "fathom/data/warp.h"
+#include "fathom/data/column_warps.h"
 #include "fathom/distribution/prediction.h"
 
 namespace fathom FATHOM_PUBLIC {
@@ -22,8 +22,8 @@ struct Scaler {
   // [D, R], or empty: the standardised columns are then turned into R uncorrelated ones; see
   // whiten.h.
   Matrix directions = {};
-  // Of skewed columns, further ones behind the others; see warp.h. Not together with directions.
-  Warps warps = {};
+  // Of skewed columns, further ones behind the others; see column_warps.h. Not together with directions.
+  ColumnWarps warps = {};
 
   bool Varies(Index column) const { return missing_var[column] > 0; }
   // Number of columns that StandardizeInputs returns.

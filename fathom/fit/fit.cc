@@ -49,6 +49,10 @@ void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
              "; name that table, or fit a new model");
 }
 
+TrainingData DataOf(const Dataset& dataset, const FitControl& control) {
+  return {Fingerprint(dataset), control.origin, control.settings, FindInputRange(dataset.inputs())};
+}
+
 // A model of one network.
 Model ModelOf(const Dataset& dataset, Member member, Schema schema, TrainingData data) {
   ModelParts parts{.schema = std::move(schema),
@@ -86,14 +90,14 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  TrainingContext context{.schema = dataset.schema(),
-                          .data = {Fingerprint(dataset), control.origin, control.settings},
-                          .asked = recipe};
+  TrainingContext context{
+      .schema = dataset.schema(), .data = DataOf(dataset, control), .asked = recipe};
   if (MakesEnsemble(dataset, recipe))
     return RequireTrained(FitEnsemble(dataset, recipe, control, context));
   Recipe single = recipe;
   single.stack = Stacking::kNever;
   context.asked = single;
+  context.screen = true;
   Member member = TrainNetwork(dataset, single, control, context);
   return RequireTrained(ModelOf(dataset, std::move(member), context.schema, context.data));
 }
@@ -115,7 +119,8 @@ Model Update(const Model& model, const Dataset& dataset, Index steps, const FitC
                QuotedList(wants.FeatureNames()), " and ", QuotedList(wants.targets),
                "; make it with the schema of the model");
   Checkpoint start = StartAgain(model, steps);
-  start.data = {Fingerprint(dataset), control.origin, control.settings};
+  start.data = DataOf(dataset, control);
+  start.data.range = Union(start.data.range, model.data().range);
   return GoOn(dataset, std::move(start), control);
 }
 

@@ -22,6 +22,7 @@ namespace fathom {
 
 class Expert;
 class Model;
+struct Beyond;
 struct SeenRows;
 
 // What was seen of the whole model on rows that were left out in turn.
@@ -40,7 +41,9 @@ struct Calibration {
   std::shared_ptr<const Expert> local_noise = nullptr;
   // Rows that need no members, since the training rows had copies of them; null: none.
   std::shared_ptr<const SeenRows> seen = nullptr;
-  Scaler input_scaler = {}, target_scaler = {};  // of local_noise and seen
+  // Beyond the range of the training rows; null: members are taken at their word.
+  std::shared_ptr<const Beyond> beyond = nullptr;
+  Scaler input_scaler = {}, target_scaler = {};  // of local_noise, seen and beyond
   HeldOutCheck check = {};
   TargetShape shape = {};
   // Predicts the share q of the shape's frequent value; null: the centre, from least to value, is

@@ -86,6 +86,15 @@ void CheckTrends(const std::vector<Member>& members) {
   }
 }
 
+void CheckRange(const InputRange& range, Index width) {
+  if (!range.known()) return;
+  RequireSize(range.low.size(), width, "ranges of inputs");
+  for (Index c = 0; c < width; ++c) {
+    const bool missing = std::isnan(range.low[c]) && std::isnan(range.high[c]);
+    if (!missing && !(range.low[c] <= range.high[c])) ThrowError("the range of an input is empty");
+  }
+}
+
 void CheckParts(const ModelParts& parts) {
   CheckSchema(parts.schema);
   const std::vector<Member>& members = parts.members;
@@ -104,9 +113,12 @@ void CheckParts(const ModelParts& parts) {
                  ", where one is needed");
   }
   CheckTrends(members);
+  CheckRange(parts.data.range, parts.schema.width());
   if (parts.calibration != nullptr) {
     CheckCalibration(*parts.calibration, parts.schema.width(),
                      static_cast<Index>(parts.schema.targets.size()));
+    if (parts.calibration->beyond != nullptr && !parts.data.range.known())
+      ThrowError("it goes beyond a range of inputs that it does not know");
   }
   constexpr double kRounding = 1e-6;
   const double sum = WeightOf(members);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/description.h"
@@ -156,6 +157,26 @@ void TakeShape(const Json& json, const Schema& schema, const ArrayReader& arrays
   calibration->share = std::make_shared<const Model>(std::move(share));
 }
 
+void WriteBeyond(const Beyond& beyond, Json* description, const ArrayWriter& arrays) {
+  (*description)["beyond"] = {{"course", ToJson(beyond.course)}, {"power", ToJson(beyond.power)}};
+  arrays.Write("slope", beyond.slope);
+  arrays.Write("intercept", beyond.intercept);
+  arrays.Write("lengthscales", beyond.lengthscales);
+  arrays.Write("growth", beyond.growth);
+}
+
+std::shared_ptr<const Beyond> TakeBeyond(const Json& json, Index inputs, Index targets,
+                                         const ArrayReader& arrays) {
+  auto beyond = std::make_shared<Beyond>();
+  ReadField(json, "course", &beyond->course);
+  ReadField(json, "power", &beyond->power);
+  beyond->slope = arrays.TakeMatrix("slope", inputs, targets);
+  beyond->intercept = arrays.TakeVector("intercept", targets);
+  beyond->lengthscales = arrays.TakeVector("lengthscales", inputs);
+  beyond->growth = arrays.TakeVector("growth", targets);
+  return beyond;
+}
+
 void WriteCalibration(const Calibration& calibration, Json* description,
                       const ArrayWriter& arrays) {
   const HeldOutCheck& check = calibration.check;
@@ -179,7 +200,10 @@ void WriteCalibration(const Calibration& calibration, Json* description,
     arrays.Write("seen.mean", seen->mean);
     arrays.Write("seen.var", seen->var);
   }
-  if (calibration.local_noise != nullptr || calibration.seen != nullptr)
+  if (calibration.beyond != nullptr)
+    WriteBeyond(*calibration.beyond, &json, arrays.Under("beyond."));
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr ||
+      calibration.beyond != nullptr)
     WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   WriteShape(calibration, &json, arrays);
   (*description)["calibration"] = std::move(json);
@@ -216,8 +240,12 @@ std::shared_ptr<const Calibration> TakeCalibration(const Json& description, cons
     seen->var = arrays.TakeMatrix("seen.var", rows, targets);
     calibration->seen = std::move(seen);
   }
-  if (json.contains("local_noise") || json.contains("seen_rows"))
+  if (json.contains("local_noise") || json.contains("seen_rows") || json.contains("beyond"))
     ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
+  if (json.contains("beyond"))
+    calibration->beyond = TakeBeyond(FieldOf(json, "beyond", Json::value_t::object),
+                                     calibration->input_scaler.outputs(), calibration->floor.size(),
+                                     arrays.Under("beyond."));
   TakeShape(json, schema, arrays, calibration.get());
   return calibration;
 }

@@ -87,6 +87,18 @@ void ReadInput(const Json& json, InputColumn* input) {
     ThrowError("column ", Quoted(input->name), " has parts of dates but holds none");
 }
 
+void ReadRange(const Json& json, InputRange* range) {
+  range->low.resize(static_cast<Index>(json.size()));
+  range->high.resize(static_cast<Index>(json.size()));
+  for (std::size_t c = 0; c < json.size(); ++c) {
+    const Json& ends = json[c];
+    if (!ends.is_array() || ends.size() != 2)
+      ThrowError("the range of an input is not two numbers");
+    FromJson(ends[0], "range", &range->low[static_cast<Index>(c)]);
+    FromJson(ends[1], "range", &range->high[static_cast<Index>(c)]);
+  }
+}
+
 }  // namespace
 
 Json ToJson(const Schema& schema) {
@@ -134,22 +146,26 @@ void FromJson(const Json& json, TrainingSummary* summary) {
 }
 
 Json ToJson(const TrainingData& data) {
-  return {{"fingerprint", data.fingerprint},
-          {"origin", data.origin},
-          {"settings", ToJson(data.settings)}};
+  Json json = {{"fingerprint", data.fingerprint},
+               {"origin", data.origin},
+               {"settings", ToJson(data.settings)}};
+  for (Index c = 0; c < data.range.low.size(); ++c)
+    json["range"].push_back({ToJson(data.range.low[c]), ToJson(data.range.high[c])});
+  return json;
 }
 
 void FromJson(const Json& json, TrainingData* data) {
   ReadField(json, "fingerprint", &data->fingerprint);
   ReadField(json, "origin", &data->origin);
   ReadOptionalField(json, "settings", &data->settings);
+  if (json.contains("range")) ReadRange(Field(json, "range", Json::value_t::array), &data->range);
 }
 
 void WriteScalers(const Scaler& inputs, const Scaler& targets, Json* description,
                   const ArrayWriter& arrays) {
   for (const auto& [name, array] : ScalerArrays(kInputs, inputs)) arrays.Write(name, *array);
   for (const auto& [name, array] : ScalerArrays(kTargets, targets)) arrays.Write(name, *array);
-  if (const Warps& warps = inputs.warps; warps.size() > 0) {
+  if (const ColumnWarps& warps = inputs.warps; warps.size() > 0) {
     (*description)[kWarped] = warps.columns;
     arrays.Write(kKnots, warps.knots);
     arrays.Write(kScores, warps.scores);

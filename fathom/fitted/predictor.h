@@ -40,9 +40,11 @@ class ModelPredictor {
   // What a group says of y, or f, in the units of the file; `means` are those of the groups before.
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
                           const std::vector<Matrix>& means) const;
-  Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
-  // In rows that were seen before, puts what is known of them. x is scaled.
-  void ReplaceSeen(const Moments& x, Moments* centre) const;
+  // `inside`: the rows as the members saw them.
+  Prediction Calibrated(const Moments& inputs, const Moments& inside,
+                        const std::vector<Moments>& members) const;
+  // In rows that were seen before, puts what is known of them.
+  void ReplaceSeen(const Moments& inputs, Moments* centre) const;
   // [N]: the probability of the frequent value; empty where the target has none.
   Vector ValueShares(const Moments& inputs, const Moments& centre) const;
 

@@ -8,6 +8,7 @@
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/linear_expert.h"
+#include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/inference/predict.h"
@@ -92,6 +93,11 @@ Matrix SquaredSlopes(const Member& member) {
   constexpr Index kMostMeasured = 1000;
   if (const auto* line = dynamic_cast<const LinearExpert*>(member.expert.get())) {
     Matrix squared = line->ridge().weights.transpose().cwiseAbs2();
+    TurnBack(member.input_scaler, &squared);
+    return squared;
+  }
+  if (const auto* line = dynamic_cast<const LogisticExpert*>(member.expert.get())) {
+    Matrix squared = line->Slopes().transpose().cwiseAbs2();
     TurnBack(member.input_scaler, &squared);
     return squared;
   }

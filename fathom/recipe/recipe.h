@@ -11,7 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/export.h"
 #include "fathom/base/precision.h"
-#include "fathom/data/warp.h"
+#include "fathom/data/column_warps.h"
 #include "fathom/data/whiten.h"
 #include "fathom/model/architecture.h"
 #include "fathom/optimize/options.h"

@@ -5,6 +5,7 @@
 
 #include "fathom/model/initialize.h"
 #include "fathom/train/observations.h"
+#include "fathom/train/screen_columns.h"
 #include "fathom/train/training.h"
 
 namespace fathom {
@@ -44,7 +45,8 @@ Moments FitInputs(const Dataset& dataset, const Matrix& y, const Recipe& recipe,
   return StandardizeInputs(*scaler, inputs);
 }
 
-NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows) {
+NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, bool screen,
+                               ScaledRows* rows) {
   NetworkInTraining start;
   start.recipe = recipe;
   ResolveSteps(dataset.rows(), &start.recipe);
@@ -63,8 +65,13 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
   rows->x =
       FitInputs(dataset, judge ? rows->y : Matrix(rows->y.rows(), 0), recipe, &start.input_scaler);
+  Vector lengthscales;
+  if (screen && likelihood->TakesScaledTargets() && recipe.start.start == Start::kPrincipal) {
+    const ThreadPool pool(recipe.threads);
+    lengthscales = ScreenColumns(*rows, dataset.weights(), recipe.seed, pool);
+  }
   start.network = Initialize(start.recipe.architecture, start.recipe.start, recipe.seed,
-                             rows->x.mean, NumOutputs(*likelihood, dataset));
+                             rows->x.mean, NumOutputs(*likelihood, dataset), lengthscales);
   likelihood->StartFrom(rows->y, &start.network.likelihood_parameters);
   return start;
 }

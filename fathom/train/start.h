@@ -15,8 +15,9 @@ struct ScaledRows {
 
 // Chooses the likelihood, the scalers and, where it pays, whitened directions; then initialises the
 // network. The recipe of the result has all choices made. Throws Error for targets that the
-// likelihood cannot explain.
-NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows);
+// likelihood cannot explain. With `screen`, numbers start from the columns that ScreenColumns finds.
+NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, bool screen,
+                               ScaledRows* rows);
 
 // Standardises the inputs by a scaler that it fits to them, with whitened directions where
 // recipe.whitening asks for them or, if it is kAuto, where targets y [N, targets] seem to hide in

@@ -2,8 +2,8 @@
 // 1 to 365 days has most of its rows in a small part of its range, where a function of it changes
 // fast; a kernel with one lengthscale cannot follow both parts. Beside the column as it is, its
 // normal scores let a lengthscale be short among the many and long among the few.
-#ifndef FATHOM_DATA_WARP_H_
-#define FATHOM_DATA_WARP_H_
+#ifndef FATHOM_DATA_COLUMN_WARPS_H_
+#define FATHOM_DATA_COLUMN_WARPS_H_
 
 #include <vector>
 
@@ -26,13 +26,13 @@ constexpr auto NamesOf(Warping) {
 // W curves, each straight between K = kWarpKnots knots; beyond them the slope is 1, that of the
 // standardised column.
 inline constexpr Index kWarpKnots = 32;
-struct Warps {
+struct ColumnWarps {
   std::vector<Index> columns;  // [W], which column each is a curve of
   Matrix knots;                // [W, K], standardised, not falling along a row
   Matrix scores;               // [W, K], likewise
 
   Index size() const { return static_cast<Index>(columns.size()); }
-  bool operator==(const Warps& other) const;
+  bool operator==(const ColumnWarps& other) const;
 };
 
 // The curve at a standardised value, and its slope there.
@@ -40,17 +40,17 @@ struct WarpedValue {
   double value = 0;
   double slope = 1;
 };
-WarpedValue Warp(const Warps& warps, Index w, double standardised);
+WarpedValue WarpAt(const ColumnWarps& warps, Index w, double standardised);
 
 // Curves through the normal scores of the columns of x [N, D], standardised, that are not normal
 // enough as they are: those whose scores have a squared correlation with them below 0.95. That is
 // neither normal nor uniform columns. Columns with fewer than five different values have none.
 // Cells with `known` false are ignored.
-Warps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known);
+ColumnWarps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known);
 
 // Throws Error with the reason unless they are curves of so many columns.
-void CheckWarps(const Warps& warps, Index columns);
+void CheckWarps(const ColumnWarps& warps, Index columns);
 
 }  // namespace fathom
 
-#endif  // FATHOM_DATA_WARP_H_
+#endif  // FATHOM_DATA_COLUMN_WARPS_H_

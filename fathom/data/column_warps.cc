@@ -1,4 +1,4 @@
-#include "fathom/data/warp.h"
+#include "fathom/data/column_warps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,14 +41,14 @@ double SquaredCorrelation(const Vector& a, const Vector& b) {
 
 }  // namespace
 
-bool Warps::operator==(const Warps& other) const {
+bool ColumnWarps::operator==(const ColumnWarps& other) const {
   const auto same = [](const Matrix& a, const Matrix& b) {
     return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
   };
   return columns == other.columns && same(knots, other.knots) && same(scores, other.scores);
 }
 
-WarpedValue Warp(const Warps& warps, Index w, double standardised) {
+WarpedValue WarpAt(const ColumnWarps& warps, Index w, double standardised) {
   const Index last = warps.knots.cols() - 1;
   const auto knot = [&](Index k) { return warps.knots(w, k); };
   const auto score = [&](Index k) { return warps.scores(w, k); };
@@ -63,8 +63,8 @@ WarpedValue Warp(const Warps& warps, Index w, double standardised) {
   return {score(low) + slope * (standardised - knot(low)), slope};
 }
 
-Warps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known) {
-  Warps warps;
+ColumnWarps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known) {
+  ColumnWarps warps;
   std::vector<Vector> knots, scores;
   for (Index c = 0; c < x.cols(); ++c) {
     std::vector<double> cells;
@@ -82,9 +82,9 @@ Warps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::
       own_knots[k] = all.values[static_cast<std::size_t>(at)];
       own_scores[k] = all.scores[static_cast<std::size_t>(at)];
     }
-    Warps one{{c}, own_knots.transpose(), own_scores.transpose()};
+    ColumnWarps one{{c}, own_knots.transpose(), own_scores.transpose()};
     const Vector as_is = Eigen::Map<const Vector>(cells.data(), static_cast<Index>(cells.size()));
-    const Vector warped = as_is.unaryExpr([&](double value) { return Warp(one, 0, value).value; });
+    const Vector warped = as_is.unaryExpr([&](double value) { return WarpAt(one, 0, value).value; });
     if (!(SquaredCorrelation(as_is, warped) < kNormalEnough)) continue;
     warps.columns.push_back(c);
     knots.push_back(std::move(own_knots));
@@ -100,7 +100,7 @@ Warps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::
   return warps;
 }
 
-void CheckWarps(const Warps& warps, Index columns) {
+void CheckWarps(const ColumnWarps& warps, Index columns) {
   const Index W = warps.size();
   const Index K = warps.knots.cols();
   const auto rises = [](const Matrix& rows) {
