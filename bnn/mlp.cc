@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
 
 namespace fathom::bnn {
@@ -51,7 +52,7 @@ Vector MlpShape::FanInVariances() const {
 
 void Activate(Activation activation, Eigen::Ref<Matrix> a) {
   if (activation == Activation::kRelu) {
-    a = a.cwiseMax(0);
+    Rectify({a.rows(), a.cols(), a.outerStride()}, a.data());
   } else {
     a = a.array().tanh();
   }
@@ -60,7 +61,8 @@ void Activate(Activation activation, Eigen::Ref<Matrix> a) {
 void ActivateBackward(Activation activation, const Eigen::Ref<const Matrix>& h,
                       Eigen::Ref<Matrix> d) {
   if (activation == Activation::kRelu) {
-    d = (h.array() > 0).select(d, 0);
+    FATHOM_CHECK(d.outerStride() == d.cols());
+    RectifyBackward({h.rows(), h.cols(), h.outerStride()}, h.data(), d.data());
   } else {
     d.array() *= 1 - h.array().square();
   }
@@ -93,16 +95,24 @@ namespace {
 void StepDown(const MlpShape& shape, const Vector& weights, Index l, const InputFactors* factors,
               MlpTape* tape) {
   const auto h = tape->h[l].leftCols(shape.fan_in(l));
+  const auto W = shape.Layer(weights, l).leftCols(shape.fan_in(l));
+  const bool relu = shape.activation() == Activation::kRelu;
   tape->d_below.resize(tape->d.rows(), shape.fan_in(l));
-  tape->d_below.noalias() = tape->d * shape.Layer(weights, l).leftCols(shape.fan_in(l));
-  if (factors == nullptr) {
-    ActivateBackward(shape.activation(), h, tape->d_below);
+  if (relu && W.rows() == 1) {
+    RectifyOuter({h.rows(), h.cols(), h.outerStride()}, tape->d.data(), W.data(), h.data(),
+                 tape->d_below.data());
   } else {
-    // The tape holds h times its factor; where that is 0, the slope is 0 whatever h was.
+    tape->d_below.noalias() = tape->d * W;
+    if (relu || factors == nullptr) ActivateBackward(shape.activation(), h, tape->d_below);
+  }
+  if (factors != nullptr) {
+    // The tape holds h times its factor, which is positive where h is. Where the factor is 0, so is
+    // the slope, whatever h was.
     const auto factor = (*factors)[l].array();
     tape->d_below.array() *= factor;
-    ActivateBackward(shape.activation(), (factor != 0).select(h.array() / factor, 0).matrix(),
-                     tape->d_below);
+    if (!relu)
+      ActivateBackward(shape.activation(), (factor != 0).select(h.array() / factor, 0).matrix(),
+                       tape->d_below);
   }
   tape->d.swap(tape->d_below);
 }
