@@ -63,6 +63,7 @@ ScoreCell PublishedCell(const PublishedMethod& method, const std::string& score,
   if (found == of_score->second.end()) return cell;
   cell.mean = found->second.mean;
   cell.error = found->second.error;
+  cell.reachable = found->second.reachable;
   return cell;
 }
 
@@ -105,7 +106,14 @@ ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
       row.cells.push_back(CellOf(records, row, method, kind));
     table.rows.push_back(std::move(row));
   }
-  AddPublished(published, &table);
+  std::vector<PublishedMethod> beside = published;
+  std::erase_if(beside, [&](const PublishedMethod& method) {
+    return !method.study.empty() &&
+           std::none_of(records.begin(), records.end(), [&](const UnitRecord& record) {
+             return record.study == method.study;
+           });
+  });
+  AddPublished(beside, &table);
   return table;
 }
 
@@ -127,7 +135,7 @@ std::optional<TableRanks> RankTable(const ScoreTable& table) {
   TableRanks ranks;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const auto& published = table.columns[c].published;
-    if (published && !published->same_splits) continue;
+    if (published && (!published->same_splits || !published->study.empty())) continue;
     const auto present = std::count_if(rows.begin(), rows.end(),
                                        [&](const ScoreRow* row) { return counts(*row, c); });
     if (3 * static_cast<std::size_t>(present) >= 2 * rows.size()) ranks.columns.push_back(c);
