@@ -116,9 +116,9 @@ void DrawHidden(const MlpShape& shape, Index l, const Matrix& eps, LocalTape* ta
   }
   const bool relu = shape.activation() == Activation::kRelu;
   DrawLocalUnits({.shape = {eps.rows(), width, width + 1},
-                  .moment_rows = tape->mean.rows(),
-                  .mean = tape->mean.data(),
-                  .var = tape->var.data(),
+                  .moment_rows = tape->mean[l].rows(),
+                  .mean = tape->mean[l].data(),
+                  .var = tape->var[l].data(),
                   .eps = eps.data()},
                  relu, h.data(), squares.data(), tape->ratio[l].data());
   if (relu) return;
@@ -129,38 +129,38 @@ void DrawHidden(const MlpShape& shape, Index l, const Matrix& eps, LocalTape* ta
 void LocalForward(const MlpShape& shape, const MeanField& q, const Matrix& X, const UnitNoise& eps,
                   LocalTape* tape) {
   const Index L = shape.num_layers();
-  for (auto* part : {&tape->h, &tape->squares, &tape->ratio})
+  for (auto* part :
+       {&tape->h, &tape->squares, &tape->ratio, &tape->d, &tape->e, &tape->mean, &tape->var})
     part->resize(static_cast<std::size_t>(L));
   PutInputs(X, tape);
   for (Index l = 0; l < L; ++l) {
     const Index rows = tape->h[l].rows();
-    tape->mean.resize(rows, shape.fan_out(l));
-    tape->var.resize(rows, shape.fan_out(l));
-    tape->mean.noalias() = tape->h[l] * shape.Layer(q.mu, l).transpose();
-    tape->var.noalias() = tape->squares[l] * shape.Layer(tape->variances, l).transpose();
+    tape->mean[l].resize(rows, shape.fan_out(l));
+    tape->var[l].resize(rows, shape.fan_out(l));
+    tape->mean[l].noalias() = tape->h[l] * shape.Layer(q.mu, l).transpose();
+    tape->var[l].noalias() = tape->squares[l] * shape.Layer(tape->variances, l).transpose();
     tape->ratio[l].resize(eps[l].rows(), shape.fan_out(l));
     if (l + 1 < L) DrawHidden(shape, l, eps[l], tape);
   }
   // The output is a unit like the others, but for its activation.
   const Matrix& noise = eps.back();
   tape->f.resize(noise.rows());
-  tape->d.resize(noise.rows(), 1);
+  tape->d.back().resize(noise.rows(), 1);  // holds f^2, which nobody needs
   DrawLocalUnits({.shape = {noise.rows(), 1, 1},
-                  .moment_rows = tape->mean.rows(),
-                  .mean = tape->mean.data(),
-                  .var = tape->var.data(),
+                  .moment_rows = tape->mean.back().rows(),
+                  .mean = tape->mean.back().data(),
+                  .var = tape->var.back().data(),
                   .eps = noise.data()},
-                 false, tape->f.data(), tape->d.data(), tape->ratio.back().data());
+                 false, tape->f.data(), tape->d.back().data(), tape->ratio.back().data());
 }
 
-// Sums the rows of all draws of a row of the batch.
+// Puts the sum over all draws of a row into the first of them.
 void FoldDraws(Index batch, Matrix* d) {
   for (Index first = batch; first < d->rows(); first += batch)
     d->topRows(batch) += d->middleRows(first, batch);
-  d->conservativeResize(batch, Eigen::NoChange);
 }
 
-// The slopes of the pre-activations below layer l, in tape->d and tape->e, from those of its own.
+// The slopes of the pre-activations below layer l from those of its own.
 void LocalStepDown(const MlpShape& shape, const MeanField& q, Index l, LocalTape* tape) {
   const Index inputs = shape.fan_in(l);
   const Matrix& h = tape->h[l];
@@ -169,36 +169,34 @@ void LocalStepDown(const MlpShape& shape, const MeanField& q, Index l, LocalTape
   const Slope slope = shape.activation() == Activation::kRelu ? Slope::kRelu : Slope::kTanh;
   const auto mu = shape.Layer(q.mu, l);
   const auto variances = shape.Layer(tape->variances, l);
-  tape->d_below.resize(h.rows(), inputs);
-  tape->e_below.resize(h.rows(), inputs);
+  Matrix& d = tape->d[l - 1];
+  Matrix& e = tape->e[l - 1];
+  d.resize(h.rows(), inputs);
+  e.resize(h.rows(), inputs);
   if (shape.fan_out(l) == 1) {
-    const LocalOutput output{mu.data(), variances.data(), tape->d.data(), tape->e.data()};
-    LocalUnitsBackward(units, slope, h.data(), ratio.data(), output, tape->d_below.data(),
-                       tape->e_below.data());
-  } else {
-    tape->d_mean.resize(h.rows(), inputs);
-    tape->d_h2.resize(h.rows(), inputs);
-    tape->d_mean.noalias() = tape->d * mu.leftCols(inputs);
-    tape->d_h2.noalias() = tape->e * variances.leftCols(inputs);
-    LocalUnitsBackward(units, slope, h.data(), ratio.data(), tape->d_mean.data(), tape->d_h2.data(),
-                       tape->d_below.data(), tape->e_below.data());
+    const LocalOutput output{mu.data(), variances.data(), tape->d[l].data(), tape->e[l].data()};
+    LocalUnitsBackward(units, slope, h.data(), ratio.data(), output, d.data(), e.data());
+    return;
   }
-  tape->d.swap(tape->d_below);
-  tape->e.swap(tape->e_below);
+  tape->d_mean.resize(h.rows(), inputs);
+  tape->d_h2.resize(h.rows(), inputs);
+  tape->d_mean.noalias() = tape->d[l] * mu.leftCols(inputs);
+  tape->d_h2.noalias() = tape->e[l] * variances.leftCols(inputs);
+  LocalUnitsBackward(units, slope, h.data(), ratio.data(), tape->d_mean.data(), tape->d_h2.data(),
+                     d.data(), e.data());
 }
 
 // Adds to gradient->mu and gradient->rho.
 void LocalBackward(const MlpShape& shape, const MeanField& q, const Vector& d_f, LocalTape* tape,
                    MeanField* gradient) {
-  tape->d = d_f;
-  tape->e = tape->d.cwiseProduct(tape->ratio.back());
+  tape->d.back() = d_f;
+  tape->e.back() = d_f.cwiseProduct(tape->ratio.back().col(0));
   for (Index l = shape.num_layers() - 1; l >= 0; --l) {
-    if (l == 0) {
-      FoldDraws(tape->h[0].rows(), &tape->d);
-      FoldDraws(tape->h[0].rows(), &tape->e);
-    }
-    shape.Layer(&gradient->mu, l).noalias() += tape->d.transpose() * tape->h[l];
-    tape->by_variance.noalias() = tape->e.transpose() * tape->squares[l];
+    const Index rows = tape->h[l].rows();
+    FoldDraws(rows, &tape->d[l]);
+    FoldDraws(rows, &tape->e[l]);
+    shape.Layer(&gradient->mu, l).noalias() += tape->d[l].topRows(rows).transpose() * tape->h[l];
+    tape->by_variance.noalias() = tape->e[l].topRows(rows).transpose() * tape->squares[l];
     shape.Layer(&gradient->rho, l).array() +=
         tape->by_variance.array() * shape.Layer(tape->variances, l).array();
     if (l > 0) LocalStepDown(shape, q, l, tape);

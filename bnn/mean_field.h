@@ -71,8 +71,10 @@ struct LocalTape {
   // eps/sd of its pre-activations, [S |B|, n_out]. The inputs of the first layer, and so their
   // products, are the same for all draws: it has |B| rows.
   std::vector<Matrix> h, squares, ratio;
+  std::vector<Matrix> d, e;  // [layers] slopes of the pre-activations, and those times ratio
   Vector variances, f;
-  Matrix mean, var, d, e, d_below, e_below, d_mean, d_h2, by_variance;  // scratch
+  std::vector<Matrix> mean, var;  // [layers] of the pre-activations
+  Matrix d_mean, d_h2, by_variance;
 };
 
 // Draws every pre-activation of every row (the local reparameterisation of Kingma et al. 2015):

@@ -109,12 +109,26 @@ ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
   std::vector<PublishedMethod> beside = published;
   std::erase_if(beside, [&](const PublishedMethod& method) {
     return !method.study.empty() &&
-           std::none_of(records.begin(), records.end(), [&](const UnitRecord& record) {
-             return record.study == method.study;
-           });
+           std::none_of(records.begin(), records.end(),
+                        [&](const UnitRecord& record) { return record.study == method.study; });
   });
   AddPublished(beside, &table);
   return table;
+}
+
+ScoreTable OnlyColumns(const ScoreTable& table, const std::vector<std::string>& names) {
+  ScoreTable part{table.kind, {}, {}};
+  std::vector<std::size_t> places;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (std::count(names.begin(), names.end(), table.columns[c].name) == 0) continue;
+    places.push_back(c);
+    part.columns.push_back(table.columns[c]);
+  }
+  for (const ScoreRow& row : table.rows) {
+    ScoreRow& copy = part.rows.emplace_back(ScoreRow{row.dataset, row.unseen, {}});
+    for (const std::size_t place : places) copy.cells.push_back(row.cells[place]);
+  }
+  return part;
 }
 
 Index ScoreRow::splits() const {

@@ -79,6 +79,9 @@ struct ScoreTable {
 ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
                           const std::vector<PublishedMethod>& published, const ScoreKind& kind);
 
+// The same with only these columns, in the table's order.
+ScoreTable OnlyColumns(const ScoreTable& table, const std::vector<std::string>& names);
+
 // The ranks of those columns that have a value, over all splits, on at least two thirds of the
 // datasets, on the datasets where all of these have one. Published methods on other splits, or of a
 // study, are not ranked; a method of ours that failed on a split ranks last there.
