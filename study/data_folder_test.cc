@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <filesystem>
 
 #include "fathom/data/dataset.h"
@@ -56,6 +58,22 @@ TEST_F(DataFolder, ColumnsOfBitsNeedNotBeInEveryDataset) {
   EXPECT_EQ(Load("molecules", {.roles = {.ignore = {"name", "fp"}}, .bits = {"other"}})
                 .table.columns.size(),
             2U);
+}
+
+// Year: the songs of the real table have mean 1998.4 and deviation 10.9.
+TEST_F(DataFolder, AStandInForTheYearTableIsMade) {
+  const SplitData data = LoadSplitData("", "year_made", {});
+  ASSERT_EQ(data.splits.size(), 1U);
+  EXPECT_EQ(data.splits[0].train.size(), 463715U);
+  EXPECT_EQ(data.splits[0].held_out.size(), 51630U);
+  EXPECT_EQ(data.table.values.cols(), 91);
+  EXPECT_EQ(data.roles.targets, std::vector<std::string>{"year"});
+  const auto year = data.table.values.col(90).array();
+  EXPECT_NEAR(year.mean(), 1998.4, 1);
+  EXPECT_NEAR(std::sqrt((year - year.mean()).square().mean()), 10.9, 1.5);
+  EXPECT_GE(year.minCoeff(), 1922);
+  EXPECT_LE(year.maxCoeff(), 2011);
+  EXPECT_TRUE((year == year.floor()).all());
 }
 
 TEST_F(DataFolder, TestRowsThatAreTrainRowsTooAreFound) {

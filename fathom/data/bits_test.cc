@@ -54,7 +54,7 @@ TEST_F(Bits, FaultsNameRowAndColumn) {
       std::string::npos);
   EXPECT_NE(Fault("fp,y\n0a,1\n0g,2\n").find("'0g' is not made of hexadecimal digits"),
             std::string::npos);
-  EXPECT_NE(Fault("pf,y\n0a,1\n").find("did you mean 'pf'?"), std::string::npos);
+  EXPECT_NE(Fault("pf,y\n0a,1\n").find("no column 'fp'"), std::string::npos);
   EXPECT_NE(Fault("fp,y\n,1\n,2\n").find("all its cells are missing"), std::string::npos);
 }
 
