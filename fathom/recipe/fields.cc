@@ -145,7 +145,7 @@ std::vector<Field> NetworkFields(Architecture* architecture) {
 }
 
 std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
-  auto& [steps, batch_size, learning_rate, warm_up, time_budget, patience, tolerance, cool_down,
+  auto& [steps, batch_size, learning_rate, warm_up, decay, time_budget, patience, tolerance, cool_down,
          max_recoveries, adam] = *optimizer;
   auto& [beta1, beta2, epsilon] = adam;
   return {
@@ -181,6 +181,10 @@ std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
        .option = "warm-up",
        .placeholder = "N",
        .help = "Steps in which the learning rate grows to it"},
+      {.name = "optimizer.decay",
+       .value = &decay,
+       .option = "decay",
+       .help = "After that the learning rate falls to zero, as half a cosine"},
       {.name = "optimizer.patience",
        .value = &patience,
        .range = From(0),
