@@ -6,7 +6,7 @@
 #include "cli/common.h"
 #include "distributed/mpi.h"
 #include "distributed/supervise.h"
-#include "fathom/train/helper.h"
+#include "fathom/fit/help.h"
 
 namespace fathom::cli {
 
@@ -20,9 +20,9 @@ void LeaveSignalsToTheFirst() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
 }
 
-int Help(const Communicator& all) {
+int HelpTheFirst(const Communicator& all) {
   LeaveSignalsToTheFirst();
-  HelpToTrain(all);
+  Help(all);
   return kGood;
 }
 
@@ -37,7 +37,7 @@ int RunOnRanks(const std::function<int()>& run,
   std::string message;
   try {
     ranks = std::make_unique<Ranks>();
-    code = AllRanks().rank() == 0 ? run() : Help(AllRanks());
+    code = AllRanks().rank() == 0 ? run() : HelpTheFirst(AllRanks());
   } catch (...) {
     code = explain(&message);
   }

@@ -85,6 +85,26 @@ TEST_F(RanksCli, AStackToo) {
   EXPECT_TRUE(Bytes(model_) == alone);
 }
 
+TEST_F(RanksCli, PredictionsComeInTheOrderOfTheFile) {
+  for (const Kind kind : {Kind::kNumbers, Kind::kClasses}) {
+    std::ofstream(train_) << TableOf(kind, 101);
+    Good(Fit(model_, {"--steps", "3"}));
+    for (const Arguments& more :
+         {Arguments{}, {"--chunk", "7"}, {"--json"}, {"--keep", "a"}, {"--samples", "5"}}) {
+      const Arguments predict = Join({"predict", model_, train_}, more);
+      const std::string alone = Good(predict);
+      EXPECT_TRUE(GoodRanks(3, predict) == alone);
+    }
+  }
+}
+
+TEST_F(RanksCli, CrossValidationToo) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 90);
+  const Arguments cv = {"cv",      train_, "--target",   "y", "--ignore", "w", "--stack", "never",
+                        "--steps", "5",    "--inducing", "5", "--folds",  "3", "--json"};
+  EXPECT_EQ(GoodRanks(2, cv), Good(cv));
+}
+
 TEST_F(RanksCli, OnlyTheFirstRankPrints) {
   std::ofstream(train_) << TableOf(Kind::kNumbers, 60);
   const std::string out = GoodRanks(3, Fit(model_, {"--steps", "3"}));

@@ -41,7 +41,7 @@ struct FitControl {
   double seconds_before = 0;  // that count as part of the training, such as reading the table
   std::string origin = {};    // see TrainingData
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
-  // Processes to share the work with, of which this is the first; the others HelpToTrain. Null: none.
+  // Processes to share the work with, of which this is the first; the others Help. Null: none.
   const Communicator* ranks = nullptr;
 };
 

@@ -9,8 +9,8 @@
 #include "fathom/base/stopwatch.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/train/engine.h"
-#include "fathom/train/helper.h"
 #include "fathom/train/start.h"
+#include "fathom/train/train_together.h"
 
 namespace fathom {
 
@@ -25,7 +25,7 @@ class NetworkTraining {
       : run_(std::move(run)),
         control_(control),
         pool_(run_.network.recipe.threads),
-        engine_(StartTogether(run_, {rows.x, rows.y, weights},
+        engine_(TrainTogether(run_, {rows.x, rows.y, weights},
                               control.ranks != nullptr ? *control.ranks : Alone(), pool_)),
         optimizer_(run_.network.recipe.optimizer),
         since_checkpoint_(since_checkpoint != nullptr ? since_checkpoint : &own_clock_) {
