@@ -11,3 +11,8 @@ else()
   add_library(fathom_distributed distributed/launcher.cc distributed/supervise.cc distributed/without_mpi.cc)
 endif()
 target_link_libraries(fathom_distributed PUBLIC fathom PRIVATE fathom_flags fathom_light)
+
+if(FATHOM_BUILD_TESTS AND FATHOM_BUILD_CLI AND NOT FATHOM_SANITIZE)
+  add_test(NAME ranks.two_hosts COMMAND ${PROJECT_SOURCE_DIR}/tests/two_hosts ${CMAKE_BINARY_DIR}/fathom)
+  set_tests_properties(ranks.two_hosts PROPERTIES SKIP_RETURN_CODE 77)
+endif()
