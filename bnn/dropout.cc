@@ -66,7 +66,7 @@ double DropoutWork(Index rows, Index epochs) {
 Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior& prior,
                     Index epochs, std::uint64_t seed, Watch* watch) {
   RandomStream start(seed, 0);
-  RandomStream masks(seed, 1);
+  NoiseStream masks(seed, 1);
   BatchPlan batches(rows, kBatch, BatchPlan::Remainder::kKeep, seed ^ 1);
   Vector weights = GlorotStart(shape, &start);
   AdamState adam(weights.size());

@@ -7,6 +7,7 @@
 
 #include "bnn/mixture.h"
 #include "fathom/base/error.h"
+#include "fathom/base/noise_stream.h"
 #include "fathom/evaluate/metrics.h"
 #include "fathom/optimize/adam.h"
 
@@ -33,6 +34,7 @@ class SgldSampler {
         rows_(rows),
         options_(options),
         stream_(seed, 1),
+        xi_(seed, 2),
         watch_(*watch),
         batches_(rows, BatchSize(rows.size(), options), BatchPlan::Remainder::kDrop, seed ^ 1),
         sample_(Head(rows, kFisherRows, &stream_)) {
@@ -98,8 +100,8 @@ class SgldSampler {
     SgldDrift(shape_, point_, batches_.At(options_.start_steps + t), rows_.size(), prior_, &tape_,
               &drift_);
     noise_.weights.resize(shape_.num_weights());
-    for (double& xi : noise_.weights) xi = stream_.Normal();
-    noise_.kappa = stream_.Normal();
+    xi_.Normals({noise_.weights.data(), static_cast<std::size_t>(noise_.weights.size())});
+    xi_.Normals({&noise_.kappa, 1});
     SgldStep(StepSizes(), preconditioner_, drift_, noise_, &point_);
   }
 
@@ -140,6 +142,7 @@ class SgldSampler {
   const Rows& rows_;
   const SgldOptions& options_;
   RandomStream stream_;
+  NoiseStream xi_;
   Watch& watch_;
   BatchPlan batches_;
   Rows sample_;

@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/bits.h"
 
 namespace fathom::cli {
 
@@ -142,6 +143,10 @@ void AddRoleOptions(CLI::App* app, DataOptions* options) {
   AddColumns(app, "--ignore", &options->ignore, "Column to leave out; repeat it or give a,b");
   AddColumns(app, "--categorical", &options->categorical,
              "Column whose numbers are names of categories; repeat it or give a,b");
+  AddColumns(
+      app, "--bits", &options->bits,
+      "Column of hexadecimal digits, such as a fingerprint of a molecule: each digit is four "
+      "inputs of 0 or 1; repeat it or give a,b");
   app->add_option("--weights", options->weights,
                   "Column that says how much each row counts; only the ratios matter")
       ->type_name("NAME");
@@ -181,7 +186,8 @@ Roles RolesOf(const DataOptions& options) {
 }
 
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {
-  return ReadTable(options.table, ReadingFor(roles, ReadingOf(options, threads)));
+  return ReadTableWithBits(Opened(options.table), ReadingFor(roles, ReadingOf(options, threads)),
+                           SplitLists(options.bits));
 }
 
 InputStd ReadInputStd(const DataOptions& options, int threads) {
@@ -227,8 +233,9 @@ RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int
 
 RowsForModel::RowsForModel(const FileBytes& file, const DataOptions& options, const Schema& schema,
                            int threads, const Wanted& wanted)
-    : table_(ReadTable(
-          file, ReadingFor(schema, ReadingOf(options, threads), wanted.targets_may_be_anything))),
+    : table_(ReadTableWithBits(
+          file, ReadingFor(schema, ReadingOf(options, threads), wanted.targets_may_be_anything),
+          BitColumnsFor(schema, file, ReadingOf(options, threads)))),
       rows_((RequireNames(table_, schema, options), table_), schema,
             ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {
   if (!wanted.keep.empty()) kept_ = ReadColumns(file, wanted.keep, ReadingOf(options, threads));

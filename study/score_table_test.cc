@@ -90,6 +90,26 @@ TEST(ScoreTable, PublishedMethodsStandBesideOursIfTheyHaveAValue) {
   EXPECT_EQ(MakeScoreTable(SomeRecords(), Published(), kRmse).columns.size(), 2U);
 }
 
+TEST(ScoreTable, MethodsOfAStudyStandOnlyBesideItsResultsAndAreNotRanked) {
+  std::vector<PublishedMethod> published = Published();
+  published[0].study = "paper";
+  EXPECT_EQ(MakeScoreTable(Results(), published, kLogLikelihood).columns.size(), 3U);
+  std::vector<UnitRecord> results = Results();
+  results[0].study = "paper";
+  const ScoreTable table = MakeScoreTable(results, published, kLogLikelihood);
+  EXPECT_EQ(table.columns.size(), 4U);
+  EXPECT_EQ(RankTable(table)->columns, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(ScoreTable, SomeColumnsAreATableToo) {
+  const ScoreTable table = MakeScoreTable(Results(), Published(), kLogLikelihood);
+  const ScoreTable part = OnlyColumns(table, {"others", "dgp", "nobody"});
+  ASSERT_EQ(part.columns.size(), 2U);
+  EXPECT_EQ(part.columns[1].name, "others");
+  ASSERT_EQ(part.rows.size(), table.rows.size());
+  EXPECT_EQ(part.rows[0].cells[1].mean, table.rows[0].cells[2].mean);
+}
+
 TEST(ScoreTable, RanksCountFailuresAsLastAndLeaveOtherSplitsOut) {
   const std::optional<TableRanks> ranks =
       RankTable(MakeScoreTable(SomeRecords(), Published(), kLogLikelihood));

@@ -1,16 +1,19 @@
 #include "fathom/fitted/model_file.h"
 #include "fathom/version.h"
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/model_parts_json.h"
 #include "fathom/fitted/old_formats.h"
+#include "fathom/fitted/seen_rows.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom {
@@ -20,17 +23,17 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-constexpr int kFormatVersion = 6;
+constexpr int kFormatVersion = 7;
 
 // The names of the arrays and descriptions of the k-th expert and member.
 std::string ExpertPrefix(std::size_t k) { return "experts." + std::to_string(k) + "."; }
 std::string MemberPrefix(std::size_t k) { return "members." + std::to_string(k) + "."; }
 
 // Describes the members and, once each, the experts behind them.
-void WriteMembers(const Model& model, Json* description, const ArrayWriter& arrays) {
+void WriteMembers(const std::vector<Member>& all, Json* description, const ArrayWriter& arrays) {
   Json members = Json::array();
   Json experts = Json::array();
-  for (const auto& group : ByExpert(model.members())) {
+  for (const auto& group : ByExpert(all)) {
     const Expert& expert = *group.front().expert;
     const ArrayWriter own = arrays.Under(ExpertPrefix(experts.size()));
     Json& described = experts.emplace_back(Json::object());
@@ -95,6 +98,85 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
 
 constexpr const char* kCalibrationPrefix = "calibration.";
 
+// A number that may be infinite is left out then.
+void WriteShape(const Calibration& calibration, Json* json, const ArrayWriter& arrays) {
+  const TargetShape& shape = calibration.shape;
+  if (shape.is_plain()) return;
+  Json own = Json::object();
+  if (shape.warp.kind != Warp::Kind::kNone) {
+    own["warp"] = {{"kind", NameOf(shape.warp.kind)},
+                   {"shift", ToJson(shape.warp.shift)},
+                   {"low", ToJson(shape.warp.low)},
+                   {"high", ToJson(shape.warp.high)}};
+  }
+  if (shape.step > 0) {
+    own["step"] = ToJson(shape.step);
+    own["least"] = ToJson(shape.least);
+    if (std::isfinite(shape.most)) own["most"] = ToJson(shape.most);
+  }
+  if (shape.has_value) {
+    own["value"] = ToJson(shape.value);
+    own["value_width"] = ToJson(shape.value_width);
+    arrays.Write("share_logit", calibration.share_logit);
+    if (calibration.share != nullptr) {
+      Json share = Json::object();
+      WriteMembers(calibration.share->members(), &share, arrays.Under("share."));
+      own["share"] = std::move(share);
+    }
+  }
+  (*json)["shape"] = std::move(own);
+}
+
+void TakeShape(const Json& json, const Schema& schema, const ArrayReader& arrays,
+               Calibration* calibration) {
+  if (!json.contains("shape")) return;
+  const Json& own = FieldOf(json, "shape", Json::value_t::object);
+  TargetShape& shape = calibration->shape;
+  if (own.contains("warp")) {
+    const Json& warp = FieldOf(own, "warp", Json::value_t::object);
+    ReadField(warp, "kind", &shape.warp.kind);
+    ReadField(warp, "shift", &shape.warp.shift);
+    ReadField(warp, "low", &shape.warp.low);
+    ReadField(warp, "high", &shape.warp.high);
+  }
+  if (own.contains("step")) {
+    ReadField(own, "step", &shape.step);
+    ReadField(own, "least", &shape.least);
+    ReadOptionalField(own, "most", &shape.most);
+  }
+  if (!own.contains("value")) return;
+  shape.has_value = true;
+  ReadField(own, "value", &shape.value);
+  ReadField(own, "value_width", &shape.value_width);
+  calibration->share_logit = arrays.TakeVector("share_logit", 2);
+  if (!own.contains("share")) return;
+  ModelParts share;
+  share.schema = schema;
+  share.members =
+      TakeMembers(FieldOf(own, "share", Json::value_t::object), schema, arrays.Under("share."));
+  calibration->share = std::make_shared<const Model>(std::move(share));
+}
+
+void WriteBeyond(const Beyond& beyond, Json* description, const ArrayWriter& arrays) {
+  (*description)["beyond"] = {{"course", ToJson(beyond.course)}, {"power", ToJson(beyond.power)}};
+  arrays.Write("slope", beyond.slope);
+  arrays.Write("intercept", beyond.intercept);
+  arrays.Write("lengthscales", beyond.lengthscales);
+  arrays.Write("growth", beyond.growth);
+}
+
+std::shared_ptr<const Beyond> TakeBeyond(const Json& json, Index inputs, Index targets,
+                                         const ArrayReader& arrays) {
+  auto beyond = std::make_shared<Beyond>();
+  ReadField(json, "course", &beyond->course);
+  ReadField(json, "power", &beyond->power);
+  beyond->slope = arrays.TakeMatrix("slope", inputs, targets);
+  beyond->intercept = arrays.TakeVector("intercept", targets);
+  beyond->lengthscales = arrays.TakeVector("lengthscales", inputs);
+  beyond->growth = arrays.TakeVector("growth", targets);
+  return beyond;
+}
+
 void WriteCalibration(const Calibration& calibration, Json* description,
                       const ArrayWriter& arrays) {
   const HeldOutCheck& check = calibration.check;
@@ -111,8 +193,19 @@ void WriteCalibration(const Calibration& calibration, Json* description,
     Json noise = {{"kind", calibration.local_noise->Kind()}};
     calibration.local_noise->Write(&noise, arrays.Under("noise."));
     json["local_noise"] = std::move(noise);
-    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   }
+  if (const SeenRows* seen = calibration.seen.get(); seen != nullptr) {
+    json["seen_rows"] = {{"rows", seen->x.rows()}, {"inputs", seen->x.cols()}};
+    arrays.Write("seen.x", seen->x);
+    arrays.Write("seen.mean", seen->mean);
+    arrays.Write("seen.var", seen->var);
+  }
+  if (calibration.beyond != nullptr)
+    WriteBeyond(*calibration.beyond, &json, arrays.Under("beyond."));
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr ||
+      calibration.beyond != nullptr)
+    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
+  WriteShape(calibration, &json, arrays);
   (*description)["calibration"] = std::move(json);
 }
 
@@ -134,8 +227,26 @@ std::shared_ptr<const Calibration> TakeCalibration(const Json& description, cons
   if (json.contains("local_noise")) {
     calibration->local_noise =
         ReadExpert(FieldOf(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
-    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
   }
+  if (json.contains("seen_rows")) {
+    const Json& sizes = FieldOf(json, "seen_rows", Json::value_t::object);
+    const auto targets = static_cast<Index>(schema.targets.size());
+    Index rows = 0, inputs = 0;
+    ReadField(sizes, "rows", &rows);
+    ReadField(sizes, "inputs", &inputs);
+    auto seen = std::make_shared<SeenRows>();
+    seen->x = arrays.TakeMatrix("seen.x", rows, inputs);
+    seen->mean = arrays.TakeMatrix("seen.mean", rows, targets);
+    seen->var = arrays.TakeMatrix("seen.var", rows, targets);
+    calibration->seen = std::move(seen);
+  }
+  if (json.contains("local_noise") || json.contains("seen_rows") || json.contains("beyond"))
+    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
+  if (json.contains("beyond"))
+    calibration->beyond = TakeBeyond(FieldOf(json, "beyond", Json::value_t::object),
+                                     calibration->input_scaler.outputs(), calibration->floor.size(),
+                                     arrays.Under("beyond."));
+  TakeShape(json, schema, arrays, calibration.get());
   return calibration;
 }
 
@@ -168,7 +279,8 @@ SafeTensors ModelToTensors(const Model& model) {
                         {"data", ToJson(model.data())},
                         {"recipe", RecipeToJson(model.recipe())},
                         {"training", ToJson(model.summary())}};
-    WriteMembers(model, &description, ArrayWriter(&content));
+    if (!model.natures().empty()) description["target_natures"] = ToJson(model.natures());
+    WriteMembers(model.members(), &description, ArrayWriter(&content));
     if (model.calibration() != nullptr)
       WriteCalibration(*model.calibration(), &description,
                        ArrayWriter(&content, kCalibrationPrefix));
@@ -193,6 +305,7 @@ Model TakeModel(SafeTensors* content) {
   FromJson(FieldOf(description, "data", Json::value_t::object), &parts.data);
   parts.recipe = ReadRecipe(description);
   FromJson(FieldOf(description, "training", Json::value_t::object), &parts.summary);
+  ReadOptionalField(description, "target_natures", &parts.natures);
   parts.members = TakeMembers(description, parts.schema, ArrayReader(content));
   parts.calibration =
       TakeCalibration(description, parts.schema, ArrayReader(content, kCalibrationPrefix));

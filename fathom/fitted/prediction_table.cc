@@ -81,6 +81,13 @@ Table ClassTable(const Matrix& probability, const std::vector<std::string>& clas
   return table;
 }
 
+void AddColumn(const std::string& name, const Vector& values, Table* table) {
+  table->columns.push_back(name);
+  if (!table->levels.empty()) table->levels.emplace_back();
+  table->values.conservativeResize(Eigen::NoChange, table->values.cols() + 1);
+  table->values.rightCols(1) = values;
+}
+
 }  // namespace
 
 std::string QuantileName(double probability) {
@@ -133,6 +140,9 @@ Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
       PredictionTable(PredictTargets(predictor, rows, options), predictor.model().schema(),
                       options.latent ? Matrix() : rows.targets(), columns);
   table.source = rows.source();
+  const InputRange& range = predictor.model().data().range;
+  if (columns.outside && range.known())
+    AddColumn("outside", CountOutside(range, predictor.model().schema(), rows.inputs()), &table);
   return table;
 }
 

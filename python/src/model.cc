@@ -139,6 +139,16 @@ std::vector<std::string> NotesOn(const FittedModel& model, const Table& rows) {
   return texts;
 }
 
+// [rows]: in how many columns each lies beyond the rows of the training; empty if that is not known.
+Vector OutsideOf(const FittedModel& model, const py::object& rows) {
+  const InputRange& range = model.model().data().range;
+  if (!range.known()) return {};
+  const Question question = Ask(model, rows, nullptr, {});
+  const Schema& schema = model.model().schema();
+  const Moments inputs = question.rows.Read(schema, question.std, 0, question.rows.size());
+  return CountOutside(range, schema, inputs);
+}
+
 py::dict DescribeSchema(const FittedModel& model) {
   const Schema& schema = model.model().schema();
   py::list inputs;
@@ -244,6 +254,7 @@ void BindModel(py::module_* module) {
           },
           py::arg("name"))
       .def("notes", &NotesOn, py::arg("rows"))
+      .def("outside", &OutsideOf, py::arg("rows"))
       .def("predict", &PredictNumbers, py::arg("rows"), py::arg("input_std"), py::arg("options"),
            py::arg("with_std"), py::arg("probabilities"))
       .def("predict_classes", &PredictClasses, py::arg("rows"), py::arg("input_std"),
