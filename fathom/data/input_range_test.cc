@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "tests/support/nan.h"
+
 namespace fathom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Matrix Rows(std::initializer_list<std::initializer_list<double>> rows) {
   Matrix values(static_cast<Index>(rows.size()), static_cast<Index>(rows.begin()->size()));

@@ -11,6 +11,7 @@
 
 #include "fathom/fitted/predictor.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -31,7 +32,7 @@ class RanksTest : public ProgramTest {
   // mpirun -n ranks fathom ..., with everything it prints in the files "stdout" and "stderr".
   pid_t StartRanks(int ranks, const Arguments& arguments) const {
     Arguments all = Join({"mpirun", "--oversubscribe", "--bind-to", "none", "-n",
-                          std::to_string(ranks), FATHOM_PROGRAM},
+                          std::to_string(ranks), ProgramPath()},
                          arguments);
     std::vector<char*> argv;
     for (std::string& word : all) argv.push_back(word.data());
