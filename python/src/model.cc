@@ -145,8 +145,8 @@ Vector OutsideOf(const FittedModel& model, const py::object& rows) {
   if (!range.known()) return {};
   const Question question = Ask(model, rows, nullptr, {});
   const Schema& schema = model.model().schema();
-  const Moments inputs = question.rows.Read(schema, question.std, 0, question.rows.size());
-  return CountOutside(range, schema, inputs);
+  const Dataset data = question.rows.Read(schema, question.std, 0, question.rows.size());
+  return CountOutside(range, schema, data.inputs());
 }
 
 py::dict DescribeSchema(const FittedModel& model) {
