@@ -280,7 +280,7 @@ class EnsembleTraining {
     if (table_->rows() > kMostRows || table_->x.cols() > kMostColumns) return nullptr;
     return std::make_unique<LogisticFit>(CrossFitLogistic(table_->x, table_->y.col(0),
                                                           std::ssize(dataset_.schema().classes),
-                                                          table_.fold_of_row, table_.weights));
+                                                          table_->fold_of_row, table_->weights));
   }
 
   Member AsMember(const LogisticFit& line, double weight) const {
@@ -288,8 +288,8 @@ class EnsembleTraining {
     summary.rows = table_->rows();
     const std::string likelihood = ChooseLikelihood(recipe_.architecture.likelihood, dataset_);
     return {.expert = std::make_shared<LogisticExpert>(line.logistic, likelihood),
-            .input_scaler = table_.input_scaler,
-            .target_scaler = table_.target_scaler,
+            .input_scaler = table_->input_scaler,
+            .target_scaler = table_->target_scaler,
             .weight = weight,
             .recipe = recipe_,
             .summary = summary};
