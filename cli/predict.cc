@@ -3,13 +3,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/csv.h"
 #include "fathom/data/input_range.h"
+#include "fathom/fitted/predict_together.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/json_value.h"
@@ -18,7 +21,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kPredictExample =
     "Examples:\n"
     "  fathom predict price.fathom new.csv > predictions.csv\n"
     "  fathom predict price.fathom new.csv -o predictions.csv --quantiles 0.05,0.5,0.95\n"
@@ -189,14 +192,25 @@ int RunPredict(const PredictCommandOptions& options) {
   } else {
     pieces = std::make_unique<CsvPieces>(&output);
   }
-  test.ForEachPiece(
-      options.chunk, options.predict, [&](const Dataset& rows, const PredictOptions& predict) {
-        Table table =
-            PredictTable(predictor, rows, predict, {.quantiles = quantiles, .outside = true});
-        if (!options.keep.empty())
-          table = SideBySide(test.Kept(predict.first_row, rows.rows()), table);
-        pieces->Write(table);
-      });
+  const PredictTogether together(predictor, AllRanks(), options.threads);
+  std::vector<PredictTogether::Piece> round;  // one piece for each rank
+  const auto predict_round = [&] {
+    const std::vector<Table> tables = together.Predict(round, {.quantiles = quantiles, .outside = true});
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      const auto& [rows, predict] = round[i];
+      pieces->Write(options.keep.empty()
+                        ? tables[i]
+                        : SideBySide(test.Kept(predict.first_row, rows.rows()), tables[i]));
+    }
+    round.clear();
+  };
+  const Index of_rank = (test.rows().rows() + AllRanks().size() - 1) / AllRanks().size();
+  test.ForEachPiece(std::clamp<Index>(of_rank, 1, options.chunk), options.predict,
+                    [&](const Dataset& rows, const PredictOptions& predict) {
+                      round.push_back({rows, predict});
+                      if (std::cmp_equal(round.size(), AllRanks().size())) predict_round();
+                    });
+  if (!round.empty()) predict_round();
   pieces->Finish();
   output.Commit();
   return kGood;
@@ -206,7 +220,7 @@ int RunPredict(const PredictCommandOptions& options) {
 
 Command AddPredict(CLI::App* program) {
   CLI::App* app = program->add_subcommand("predict", "Predict the target for the rows of a table");
-  app->footer(kExample);
+  app->footer(kPredictExample);
   const auto options = std::make_shared<PredictCommandOptions>();
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()

@@ -14,6 +14,7 @@
 #include "fathom/data/read_table.h"
 #include "fathom/fitted/model.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 #include "tests/support/test_folder.h"
 
@@ -37,7 +38,7 @@ TEST_F(Cli, VersionAndHelp) {
 }
 
 TEST_F(Cli, EveryOptionOfFitIsExplained) {
-  const std::string page = TestFolder::Read(FATHOM_DOCS "/reference/fit.md");
+  const std::string page = TestFolder::Read(SourceFile("docs/reference/fit.md"));
   std::istringstream help(Good({"fit", "--help"}));
   int options = 0;
   for (std::string line; std::getline(help, line);) {

@@ -12,6 +12,7 @@
 #include "fathom/ensemble/number_ensemble.h"
 #include "fathom/ensemble/scaled_table.h"
 #include "fathom/ensemble/shares.h"
+#include "fathom/ensemble/target_choice.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/logistic_expert.h"
 #include "fathom/train/observations.h"
@@ -27,21 +28,23 @@ bool Interrupted(const TrainingSummary& summary) {
 // Kind after kind, fold after fold; then what is made of them.
 class EnsembleTraining {
  public:
-  // Keeps references to dataset and control.
+  // Keeps a reference to control.
   EnsembleTraining(const Dataset& dataset, Recipe recipe, const FitControl& control,
                    TrainingContext context)
-      : dataset_(dataset),
+      : natures_(DescribeTargets(dataset)),
+        pool_(recipe.threads),
+        target_(ChooseTarget(dataset, recipe, pool_)),
+        dataset_(target_.latent()),
         recipe_(std::move(recipe)),
         control_(control),
         context_(std::move(context)),
-        pool_(recipe_.threads),
-        table_(ScaleTable(dataset, recipe_)) {
-    for (const Recipe& kind : EnsembleKinds(recipe_, dataset))
-      kinds_.emplace_back(dataset_, table_, kind);
+        table_(std::make_unique<ScaledTable>(target_.Scaled(recipe_))) {
+    if (dataset.schema().classes.empty()) StartWithNumbers();
+    Recipe as_table = recipe_;
+    as_table.warping = table_->input_scaler.warps.size() > 0 ? Warping::kAlways : Warping::kNever;
+    for (const Recipe& kind : EnsembleKinds(as_table, dataset_))
+      kinds_.emplace_back(dataset_, *table_, kind);
     alive_.assign(kinds_.size(), true);
-    if (dataset.schema().classes.empty())
-      numbers_ = std::make_unique<NumberEnsemble>(
-          table_, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
   }
 
   Model Run(std::optional<Checkpoint> unfinished) {
@@ -57,10 +60,31 @@ class EnsembleTraining {
   }
 
  private:
+  // Fits what needs no network, and decides by it whether skewed columns are warped: networks agree
+  // with neighbours on that (docs/measurements/decisions.md).
+  void StartWithNumbers() {
+    const auto start = [this](const ScaledTable& table) {
+      return std::make_unique<NumberEnsemble>(
+          table, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
+    };
+    numbers_ = start(*table_);
+    if (recipe_.warping != Warping::kAuto || recipe_.local == Local::kNever) return;
+    Recipe with_warps = recipe_;
+    with_warps.warping = Warping::kAlways;
+    auto warped = std::make_unique<ScaledTable>(target_.Scaled(with_warps));
+    if (warped->input_scaler.warps.size() == 0) return;
+    auto numbers = start(*warped);
+    // More columns cost time, so they must be worth it.
+    constexpr double kWorthIt = 0.99;
+    if (!(numbers->SquaredError() < kWorthIt * numbers_->SquaredError())) return;
+    numbers_ = std::move(numbers);
+    table_ = std::move(warped);
+  }
+
   std::size_t FoldsLeft() const {
     std::size_t left = 0;
     for (std::size_t k = kind_; k < kinds_.size(); ++k)
-      left += table_.folds.size() - kinds_[k].next_fold();
+      left += table_->folds.size() - kinds_[k].next_fold();
     return left;
   }
 
@@ -117,7 +141,7 @@ class EnsembleTraining {
     FitControl control = control_;
     control.seconds_before = 0;
     CountOn(&control);
-    const Dataset part = Subset(dataset_, table_.folds[kinds_[kind_].next_fold()].train);
+    const Dataset part = Subset(dataset_, table_->folds[kinds_[kind_].next_fold()].train);
     if (unfinished) {
       unfinished->done = done_;
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
@@ -203,10 +227,11 @@ class EnsembleTraining {
     parts.schema = context_.schema;
     parts.recipe = recipe_;
     parts.data = context_.data;
+    parts.natures = natures_;
     if (numbers_ != nullptr) {
       numbers_->Finish(complete);
       parts.members = numbers_->members();
-      parts.calibration = numbers_->calibration();
+      parts.calibration = target_.Complete(*numbers_, table_);
     } else {
       parts.members = MixtureOfClasses(complete);
     }
@@ -223,12 +248,12 @@ class EnsembleTraining {
       return members;
     }
     const std::unique_ptr<LogisticFit> line = FitLine();
-    Matrix log_probability(table_.rows(),
+    Matrix log_probability(table_->rows(),
                            static_cast<Index>(complete.size()) + (line != nullptr ? 1 : 0));
     for (std::size_t k = 0; k < complete.size(); ++k)
       log_probability.col(static_cast<Index>(k)) = complete[k]->log_probability();
     if (line != nullptr) log_probability.rightCols(1) = line->log_probability;
-    const Vector shares = StackShares(log_probability, table_.weights);
+    const Vector shares = StackShares(log_probability, table_->weights);
     constexpr double kLeastShare = 0.02;
     std::vector<Member> members;
     for (std::size_t k = 0; k < complete.size(); ++k) {
@@ -274,7 +299,7 @@ class EnsembleTraining {
     TrainingSummary summary;
     if (!done_.empty()) summary = done_.front().summary;
     if (interrupted_) summary = *interrupted_;
-    summary.rows = dataset_.rows();
+    summary.rows = target_.rows();
     summary.steps = StepsOfDone() + (interrupted_ ? interrupted_->steps : 0);
     summary.recoveries = 0;
     for (const Member& network : done_) summary.recoveries += network.summary.recoveries;
@@ -289,12 +314,14 @@ class EnsembleTraining {
     return summary;
   }
 
-  const Dataset& dataset_;
+  std::vector<std::string> natures_;
+  ThreadPool pool_;
+  ShapedTarget target_;
+  const Dataset& dataset_;  // what the members learn
   Recipe recipe_;
   const FitControl& control_;
   TrainingContext context_;
-  ThreadPool pool_;
-  ScaledTable table_;
+  std::unique_ptr<ScaledTable> table_;
   Stopwatch watch_;
   double seconds_before_ = 0;
   Stopwatch since_checkpoint_;

@@ -1,6 +1,8 @@
 #include "fathom/ensemble/number_ensemble.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fathom/base/error.h"
@@ -87,6 +89,14 @@ std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Matrix& 
   }
 }
 
+double NumberEnsemble::SquaredError() const {
+  double least = std::numeric_limits<double>::infinity();
+  if (line_ != nullptr) least = (table_.y - line_->left_out.mean).squaredNorm();
+  if (on_line_ != nullptr)
+    least = std::min(least, (table_.y - on_line_->left_out().mean).squaredNorm());
+  return least;
+}
+
 bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
   // A kind without hidden layers costs next to nothing.
   const bool cheap = kind.recipe().architecture.hidden.empty();
@@ -116,7 +126,8 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates, line_ != nullptr);
-  Calibration calibration = Calibrate(table_, Together(candidates, weights), recipe_.seed, pool_);
+  const LeftOut left_out = Together(candidates, weights);
+  Calibration calibration = Calibrate(table_, left_out, recipe_.seed, pool_, &centre_);
   if (on_line_ != nullptr) {
     calibration.beyond = FitBeyond(table_, on_line_->gps(), pool_);
     calibration.input_scaler = table_.input_scaler;

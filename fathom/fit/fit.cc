@@ -6,6 +6,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/fingerprint.h"
+#include "fathom/data/target_nature.h"
 #include "fathom/ensemble/ensemble.h"
 #include "fathom/ensemble/kinds.h"
 #include "fathom/fit/resume.h"
@@ -53,12 +54,13 @@ TrainingData DataOf(const Dataset& dataset, const FitControl& control) {
 }
 
 // A model of one network.
-Model ModelOf(Member member, Schema schema, TrainingData data) {
+Model ModelOf(const Dataset& dataset, Member member, Schema schema, TrainingData data) {
   ModelParts parts{.schema = std::move(schema),
                    .members = {},
                    .recipe = member.recipe,
                    .summary = member.summary,
-                   .data = std::move(data)};
+                   .data = std::move(data),
+                   .natures = DescribeTargets(dataset)};
   parts.members.push_back(std::move(member));
   return Model(std::move(parts));
 }
@@ -80,7 +82,7 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
   const Schema schema = checkpoint.schema;
   const TrainingData data = checkpoint.data;
   Member member = ContinueTraining(dataset, std::move(checkpoint), control);
-  return RequireTrained(ModelOf(std::move(member), schema, data));
+  return RequireTrained(ModelOf(dataset, std::move(member), schema, data));
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& contro
   context.asked = single;
   context.screen = true;
   Member member = TrainNetwork(dataset, single, control, context);
-  return RequireTrained(ModelOf(std::move(member), context.schema, context.data));
+  return RequireTrained(ModelOf(dataset, std::move(member), context.schema, context.data));
 }
 
 Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitControl& control) {

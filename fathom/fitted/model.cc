@@ -29,6 +29,9 @@ void CheckSchema(const Schema& schema) {
 void CheckScaler(const Scaler& scaler, const char* name) {
   const bool finite = scaler.mean.allFinite() && scaler.scale.allFinite() &&
                       scaler.missing_var.allFinite() && scaler.directions.allFinite();
+  CheckWarps(scaler.warps, scaler.mean.size());
+  if (scaler.warps.size() > 0 && scaler.directions.size() > 0)
+    ThrowError("the ", name, " are both whitened and warped; make the file anew");
   if (!finite || (scaler.scale.array() <= 0).any() || (scaler.missing_var.array() < 0).any())
     ThrowError("the scaler of the ", name, " holds a number that is not finite or out of range;",
                " make the file anew");

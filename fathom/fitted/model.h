@@ -68,6 +68,9 @@ struct ModelParts {
   TrainingData data;
   // Makes one density of the members' means; null: their densities are mixed. See calibration.h.
   std::shared_ptr<const Calibration> calibration = nullptr;
+  // What each target is like in the training rows (data/target_nature.h); empty: classes, or a
+  // model of an older program.
+  std::vector<std::string> natures = {};
 };
 
 // A model is whole and does not change. Copies share their members, so they are cheap.
@@ -85,6 +88,7 @@ class Model {
   const TrainingSummary& summary() const { return parts_->summary; }
   const TrainingData& data() const { return parts_->data; }
   const Calibration* calibration() const { return parts_->calibration.get(); }
+  const std::vector<std::string>& natures() const { return parts_->natures; }
   const ModelParts& parts() const { return *parts_; }
 
  private:

@@ -11,7 +11,7 @@ namespace fathom {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoDensity = std::numeric_limits<double>::quiet_NaN();
 
 // What the predicted quantities are called: the targets or, if each class has a function and these
 // are predicted, the classes.
@@ -51,7 +51,7 @@ Table NumberTable(const Prediction& prediction, const Schema& schema, const Matr
       if (columns.targets) put(targets(n, d));
     }
     if (columns.log_density)
-      put(targets.row(n).hasNaN() ? kNaN : prediction.LogDensity(n, targets.row(n)));
+      put(targets.row(n).hasNaN() ? kNoDensity : prediction.LogDensity(n, targets.row(n)));
   }
   return table;
 }

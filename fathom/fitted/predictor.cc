@@ -8,6 +8,7 @@
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/expert.h"
+#include "fathom/fitted/seen_rows.h"
 
 namespace fathom {
 
@@ -110,6 +111,10 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
   const Calibration* calibration = model_.calibration();
   if (calibration != nullptr && calibration->local_noise != nullptr)
     local_noise_ = calibration->local_noise->Prepare(pool_, precision);
+  if (calibration != nullptr && calibration->seen != nullptr)
+    seen_ = std::make_unique<SeenRowsIndex>(*calibration->seen);
+  if (calibration != nullptr && calibration->share != nullptr)
+    share_ = std::make_unique<ModelPredictor>(*calibration->share, threads, precision);
 }
 
 ModelPredictor::~ModelPredictor() = default;
@@ -157,8 +162,33 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs, const Moments& insi
     const Matrix g = local_noise_->Predict(x, {}).Mean();
     centre.var = centre.var.cwiseProduct((2 * g).array().exp().matrix());
   }
+  if (seen_ != nullptr) ReplaceSeen(inputs, &centre);
   if (calibration.beyond != nullptr) MoveBeyond(calibration, inputs, inside, &centre);
-  return Spread(calibration, std::move(centre));
+  const Vector shares = ValueShares(inputs, centre);
+  return Shaped(calibration.shape, Spread(calibration, std::move(centre)), shares);
+}
+
+Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre) const {
+  const Calibration& calibration = *model_.calibration();
+  const TargetShape& shape = calibration.shape;
+  if (!shape.has_value) return {};
+  if (share_ != nullptr) return SharesOf(calibration.share_logit, share_->Predict(inputs).Mean());
+  const Vector q = (centre.mean.array() - shape.least) / (shape.value - shape.least);
+  return SharesOf(calibration.share_logit, q);
+}
+
+void ModelPredictor::ReplaceSeen(const Moments& inputs, Moments* centre) const {
+  const Calibration& calibration = *model_.calibration();
+  const Moments x = StandardizeInputs(calibration.input_scaler, inputs);
+  const Scaler& scaler = calibration.target_scaler;
+  for (Index n = 0; n < x.rows(); ++n) {
+    const Index row = seen_->Find(x, n);
+    if (row < 0) continue;
+    for (Index t = 0; t < centre->cols(); ++t) {
+      centre->mean(n, t) = scaler.mean[t] + scaler.scale[t] * calibration.seen->mean(row, t);
+      centre->var(n, t) = scaler.scale[t] * scaler.scale[t] * calibration.seen->var(row, t);
+    }
+  }
 }
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {

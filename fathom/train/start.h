@@ -20,9 +20,10 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, boo
                                ScaledRows* rows);
 
 // Standardises the inputs by a scaler that it fits to them, with whitened directions where
-// `whitening` asks for them or, if it is kAuto, where targets y [N, targets] seem to hide in small
-// differences. No columns of y: they are not whitened by kAuto.
-Moments FitInputs(const Dataset& dataset, const Matrix& y, Whitening whitening, Scaler* scaler);
+// recipe.whitening asks for them or, if it is kAuto, where targets y [N, targets] seem to hide in
+// small differences. No columns of y: they are not whitened by kAuto. Skewed columns that are not
+// whitened are warped where recipe.warping is kAlways.
+Moments FitInputs(const Dataset& dataset, const Matrix& y, const Recipe& recipe, Scaler* scaler);
 
 ScaledRows ScaleRows(const NetworkInTraining& network, const Dataset& dataset);
 

@@ -35,7 +35,7 @@ std::vector<std::string> ColumnsOf(const Model& model) {
   return names;
 }
 
-InputStd CellStd(const Table* cells) {
+InputStd StdOfCells(const Table* cells) {
   InputStd std;
   if (cells != nullptr) std.cells = *cells;
   return std;
@@ -50,7 +50,7 @@ struct Question {
 
 Question Ask(const FittedModel& model, const py::object& rows, const Table* input_std,
              const PredictOptions& options) {
-  return {Rows(rows, model.columns()), CellStd(input_std), options};
+  return {Rows(rows, model.columns()), StdOfCells(input_std), options};
 }
 
 // Calls visit(first row, prediction) for pieces of the rows, so that memory does not grow with
