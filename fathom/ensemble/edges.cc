@@ -14,9 +14,9 @@ namespace fathom {
 
 namespace {
 
-constexpr Index kMostColumns = 4;
-constexpr Index kLeastRows = 5;                  // of a block
-constexpr Index kMostRows = 64;                  // of a block that are predicted
+constexpr Index kMostEnds = 4;
+constexpr Index kLeastOfBlock = 5;               // of a block
+constexpr Index kMostOfBlock = 64;               // of a block that are predicted
 constexpr double kPowers[] = {1, 0.5, 0.25, 2};  // of equals, the first
 constexpr Course kCourses[] = {Course::kLine, Course::kSlope, Course::kStay};
 
@@ -46,7 +46,7 @@ std::vector<Index> MostRelevant(const Vector& lengthscales) {
   std::iota(columns.begin(), columns.end(), Index{0});
   std::stable_sort(columns.begin(), columns.end(),
                    [&](Index a, Index b) { return lengthscales[a] < lengthscales[b]; });
-  columns.resize(std::min(columns.size(), static_cast<std::size_t>(kMostColumns)));
+  columns.resize(std::min(columns.size(), static_cast<std::size_t>(kMostEnds)));
   return columns;
 }
 
@@ -63,7 +63,7 @@ Block FindBlock(const Moments& x, Index column, double sign, double share) {
     (beyond ? block.outside : block.inside).push_back(n);
   }
   const auto rows = static_cast<Index>(block.outside.size());
-  if (rows < kLeastRows || 4 * rows < static_cast<Index>(share * static_cast<double>(N)))
+  if (rows < kLeastOfBlock || 4 * rows < static_cast<Index>(share * static_cast<double>(N)))
     block.outside.clear();
   return block;
 }
@@ -83,7 +83,7 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
                 const Vector& lengthscales, const Block& block, const ThreadPool& pool) {
   std::vector<Index> asked;
   const auto rows = static_cast<Index>(block.outside.size());
-  const Index count = std::min(rows, kMostRows);
+  const Index count = std::min(rows, kMostOfBlock);
   for (Index i = 0; i < count; ++i) asked.push_back(block.outside[i * rows / count]);
   const Moments known = RowsOf(table.x, block.inside);
   const Matrix y = table.y(block.inside, Eigen::all);

@@ -107,7 +107,7 @@ class EnsembleTraining {
       return true;
     std::vector<Index> rows;
     for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
-      const std::vector<Index>& held_out = table_.folds[fold].held_out;
+      const std::vector<Index>& held_out = table_->folds[fold].held_out;
       rows.insert(rows.end(), held_out.begin(), held_out.end());
     }
     if (rows.empty()) return true;
@@ -231,7 +231,7 @@ class EnsembleTraining {
     if (numbers_ != nullptr) {
       numbers_->Finish(complete);
       parts.members = numbers_->members();
-      parts.calibration = target_.Complete(*numbers_, table_);
+      parts.calibration = target_.Complete(*numbers_, *table_);
     } else {
       parts.members = MixtureOfClasses(complete);
     }
@@ -276,20 +276,20 @@ class EnsembleTraining {
 
   // Logistic regression costs nothing beside networks, unless the table is large, and sees all rows.
   std::unique_ptr<LogisticFit> FitLine() const {
-    constexpr Index kMostRows = 20000, kMostColumns = 500;
-    if (table_.rows() > kMostRows || table_.x.cols() > kMostColumns) return nullptr;
-    return std::make_unique<LogisticFit>(CrossFitLogistic(table_.x, table_.y.col(0),
+    constexpr Index kMostRowsOfLine = 20000, kMostColumnsOfLine = 500;
+    if (table_->rows() > kMostRowsOfLine || table_->x.cols() > kMostColumnsOfLine) return nullptr;
+    return std::make_unique<LogisticFit>(CrossFitLogistic(table_->x, table_->y.col(0),
                                                           std::ssize(dataset_.schema().classes),
-                                                          table_.fold_of_row, table_.weights));
+                                                          table_->fold_of_row, table_->weights));
   }
 
   Member AsMember(const LogisticFit& line, double weight) const {
     TrainingSummary summary;
-    summary.rows = table_.rows();
+    summary.rows = table_->rows();
     const std::string likelihood = ChooseLikelihood(recipe_.architecture.likelihood, dataset_);
     return {.expert = std::make_shared<LogisticExpert>(line.logistic, likelihood),
-            .input_scaler = table_.input_scaler,
-            .target_scaler = table_.target_scaler,
+            .input_scaler = table_->input_scaler,
+            .target_scaler = table_->target_scaler,
             .weight = weight,
             .recipe = recipe_,
             .summary = summary};

@@ -158,7 +158,7 @@ void FromJson(const Json& json, TrainingData* data) {
   ReadField(json, "fingerprint", &data->fingerprint);
   ReadField(json, "origin", &data->origin);
   ReadOptionalField(json, "settings", &data->settings);
-  if (json.contains("range")) ReadRange(Field(json, "range", Json::value_t::array), &data->range);
+  if (json.contains("range")) ReadRange(FieldOf(json, "range", Json::value_t::array), &data->range);
 }
 
 void WriteScalers(const Scaler& inputs, const Scaler& targets, Json* description,
