@@ -127,6 +127,7 @@ class JsonPieces : public Pieces {
   static nlohmann::json Cell(const Table& piece, Index n, Index c) {
     const std::vector<std::string>& levels = piece.LevelsOf(c);
     const double value = piece.values(n, c);
+    if (piece.columns[c] == kOutside) return static_cast<Index>(value);  // a count
     return levels.empty() ? ToJson(value) : nlohmann::json(levels[static_cast<Index>(value)]);
   }
 
@@ -195,7 +196,8 @@ int RunPredict(const PredictCommandOptions& options) {
   const PredictTogether together(predictor, AllRanks(), options.threads);
   std::vector<PredictTogether::Piece> round;  // one piece for each rank
   const auto predict_round = [&] {
-    const std::vector<Table> tables = together.Predict(round, {.quantiles = quantiles, .outside = true});
+    const std::vector<Table> tables =
+        together.Predict(round, {.quantiles = quantiles, .outside = true});
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const auto& [rows, predict] = round[i];
       pieces->Write(options.keep.empty()

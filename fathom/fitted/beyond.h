@@ -29,7 +29,10 @@ struct Beyond {
   Vector growth;        // [targets], at one lengthscale
   double power = 1;
 
-  Matrix Line(const Matrix& x) const { return (x * slope).rowwise() + intercept.transpose(); }
+  // Entry by entry: a row's bits do not depend on the rows beside it.
+  Matrix Line(const Matrix& x) const {
+    return Matrix(x.lazyProduct(slope)).rowwise() + intercept.transpose();
+  }
 };
 
 // [N]: how far rows lie from where they were moved to.

@@ -142,7 +142,7 @@ Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
   table.source = rows.source();
   const InputRange& range = predictor.model().data().range;
   if (columns.outside && range.known())
-    AddColumn("outside", CountOutside(range, predictor.model().schema(), rows.inputs()), &table);
+    AddColumn(kOutside, CountOutside(range, predictor.model().schema(), rows.inputs()), &table);
   return table;
 }
 

@@ -30,6 +30,8 @@ struct PredictionColumns {
   bool outside = false;  // in how many inputs the row lies beyond the training; PredictTable only
 };
 
+inline constexpr const char* kOutside = "outside";  // the name of that column
+
 // "q025" for 0.025, "q50" for 0.5: the name of a column of quantiles.
 std::string QuantileName(double probability);
 

@@ -1,5 +1,6 @@
 #include "fathom/fitted/predictor.h"
 
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -51,9 +52,10 @@ void MoveBeyond(const Calibration& calibration, const Moments& inputs, const Mom
                 Moments* centre) {
   std::vector<Index> rows;
   for (Index n = 0; n < inputs.rows(); ++n) {
-    const auto moved = (inputs.mean.row(n).array() != inside.mean.row(n).array()) &&
-                       !inputs.mean.row(n).array().isNaN();
-    if (moved.any()) rows.push_back(n);
+    bool moved = false;  // a missing cell stays where it is
+    for (Index c = 0; c < inputs.cols() && !moved; ++c)
+      moved = std::abs(inputs.mean(n, c) - inside.mean(n, c)) > 0;
+    if (moved) rows.push_back(n);
   }
   if (rows.empty()) return;
   const auto scaled_rows = [&](const Moments& x) {

@@ -59,8 +59,11 @@ Logistic FitLogistic(const Moments& x, const Vector& labels, Index classes, doub
 }
 
 Matrix LogisticScores(const Logistic& logistic, const Moments& x) {
-  Matrix scores = (x.mean * logistic.weights).rowwise() + logistic.intercept.transpose();
-  const Matrix var = x.var * logistic.weights.cwiseAbs2();
+  // Entry by entry: a row's bits do not depend on the rows beside it.
+  Matrix scores =
+      Matrix(x.mean.lazyProduct(logistic.weights)).rowwise() + logistic.intercept.transpose();
+  const Matrix squares = logistic.weights.cwiseAbs2();
+  const Matrix var = x.var.lazyProduct(squares);
   return scores.array() / (1 + std::numbers::pi / 8 * var.array()).sqrt();
 }
 

@@ -87,12 +87,14 @@ RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
 Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {
   const Matrix X = x.mean.rowwise() - ridge.centre.transpose();
   Moments y;
-  y.mean = (X * ridge.weights).rowwise() + ridge.intercept.transpose();
-  y.var = x.var * ridge.weights.cwiseAbs2();
-  const Matrix squares = (X * ridge.directions).cwiseAbs2();
+  // Lazy, that is, entry by entry: a row's bits do not depend on the rows beside it.
+  y.mean = Matrix(X.lazyProduct(ridge.weights)).rowwise() + ridge.intercept.transpose();
+  const Matrix squared_weights = ridge.weights.cwiseAbs2();
+  y.var = x.var.lazyProduct(squared_weights);
+  const Matrix squares = Matrix(X.lazyProduct(ridge.directions)).cwiseAbs2();
   for (Index t = 0; t < ridge.targets(); ++t) {
     const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[t]).inverse();
-    const Eigen::ArrayXd leverage = (squares * shrunk).array() + 1 / ridge.rows;
+    const Eigen::ArrayXd leverage = Vector(squares.lazyProduct(shrunk)).array() + 1 / ridge.rows;
     y.var.col(t).array() += ridge.noise[t] * (leverage + (latent ? 0.0 : 1.0));
   }
   return y;

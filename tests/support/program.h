@@ -104,7 +104,11 @@ class ProgramTest : public testing::Test {
   std::string Good(const Arguments& arguments, const std::string& input = "") const {
     const Outcome outcome = Run(arguments, input);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
+    // Tables drawn at random may have rows beyond those of the training, which `predict` tells.
+    const bool told = outcome.err.starts_with("fathom: note: ") &&
+                      outcome.err.find("beyond the training rows") != std::string::npos &&
+                      CountLines(outcome.err) == 1;
+    if (!told) EXPECT_EQ(outcome.err, "");
     return outcome.out;
   }
   // Runs and expects exit 2 with one line that holds `word`.
