@@ -11,7 +11,7 @@ namespace fathom::bnn {
 
 namespace {
 
-constexpr double kRate = 1e-3;
+constexpr double kAdamRate = 1e-3;
 constexpr Index kBatch = 128;
 constexpr double kLeastLogPrecision = -2;
 constexpr double kMostLogPrecision = 16;
@@ -78,7 +78,7 @@ Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior&
     const Rows& batch = batches.At(step);
     DrawFactors(shape, prior.rate, batch.size(), &masks, &factors);
     DropoutLoss(shape, weights, batch, factors, decay, &tape, &gradient);
-    AdamStep({}, kRate, gradient, &adam, &weights);
+    AdamStep({}, kAdamRate, gradient, &adam, &weights);
     if (!watch->Advance()) break;
   }
   return weights;

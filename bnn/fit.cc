@@ -330,7 +330,7 @@ Model FitBaseline(const Dataset& dataset, const BaselineOptions& options,
                    .members = {},
                    .recipe = recipe,
                    .summary = summary,
-                   .data = {fingerprint, control.origin, {}}};
+                   .data = {fingerprint, control.origin, {}, FindInputRange(dataset.inputs())}};
   parts.members.push_back(std::move(member));
   return Model(std::move(parts));
 }

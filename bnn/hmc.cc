@@ -11,7 +11,7 @@ namespace fathom::bnn {
 namespace {
 
 constexpr InverseGamma kNoisePrior{1, 0.01};
-constexpr double kDivergence = 1000;  // a rise of H from which no trajectory comes back
+constexpr double kDivergentRise = 1000;  // a rise of H from which no trajectory comes back
 constexpr double kStartRate = 0.01;
 
 // The scales v0 of the groups: 1/n_in of weights, 1 of biases.
@@ -105,7 +105,7 @@ class HmcSampler {
     bool diverged = false;
     for (Index i = 0; i < leapfrogs && !diverged; ++i) {
       Leapfrog(target, inverse_mass, step, &point);
-      diverged = !(point.Hamiltonian(inverse_mass) - start < kDivergence);
+      diverged = !(point.Hamiltonian(inverse_mass) - start < kDivergentRise);
       if (!watch_.Advance()) return false;
     }
     acceptance_ = diverged ? 0 : AcceptanceProbability(start, point.Hamiltonian(inverse_mass));

@@ -15,8 +15,8 @@ namespace fathom::bnn {
 
 namespace {
 
-constexpr Index kFisherRows = 2000;  // enough to know the curvature by
-constexpr double kDivergence = 10;   // times the squared residuals of the start
+constexpr Index kFisherRows = 2000;      // enough to know the curvature by
+constexpr double kDivergentGrowth = 10;  // times the squared residuals of the start
 
 // The first rows stand for all: the order of the table was shuffled.
 Rows Head(const Rows& rows, Index most, RandomStream* stream) {
@@ -58,7 +58,7 @@ class SgldSampler {
       Step(t);
       if (!watch_.Advance()) return chain;
       if ((t + 1) % look == 0) {
-        if (!(Residuals() < kDivergence * start)) return std::nullopt;
+        if (!(Residuals() < kDivergentGrowth * start)) return std::nullopt;
         if (t < burn_in) Adapt(t + 1, burn_in);
       }
       const double due =

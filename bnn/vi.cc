@@ -14,7 +14,7 @@ namespace fathom::bnn {
 
 namespace {
 
-constexpr double kRate = 0.01;
+constexpr double kFirstRate = 0.01;
 constexpr double kFirstSd = 0.02;
 constexpr double kFirstNoise = 0.1;
 constexpr double kLeastNoise = 1e-6;
@@ -22,7 +22,7 @@ constexpr double kRamp = 0.3;  // the part of the steps in which the weight of t
 
 // Constant for half of the steps, then half a cosine to 0.
 double RateAt(double fraction) {
-  return kRate * 0.5 * (1 + std::cos(std::numbers::pi * std::max(0.0, 2 * fraction - 1)));
+  return kFirstRate * 0.5 * (1 + std::cos(std::numbers::pi * std::max(0.0, 2 * fraction - 1)));
 }
 
 class ViFit {

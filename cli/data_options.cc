@@ -17,8 +17,6 @@ namespace fathom::cli {
 
 namespace {
 
-using Json = nlohmann::json;
-
 char ParseSeparator(const std::string& text) {
   if (text.empty()) return 0;
   if (text == "tab" || text == "\\t") return '\t';
@@ -204,24 +202,24 @@ Dataset ReadData(const DataOptions& options, int threads) {
 std::string DescribeData(const CLI::App& app, const std::string& table) {
   DataOptions unused;
   const std::unique_ptr<CLI::App> parser = DataParser(&unused);
-  Json words = Json::array();
+  nlohmann::json words = nlohmann::json::array();
   for (const CLI::Option* known : parser->get_options()) {
     for (const std::string& value : app.get_option(known->get_name())->results())
       words.push_back(known->get_name() + "=" + value);
   }
-  return Json{{"table", table}, {"options", words}}.dump(-1, ' ', false,
-                                                         Json::error_handler_t::replace);
+  return nlohmann::json{{"table", table}, {"options", words}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 DataOptions DataFromDescription(const std::string& description) {
   DataOptions options;
   try {
-    const Json json = Json::parse(description);
+    const nlohmann::json json = nlohmann::json::parse(description);
     json.at("table").get_to(options.table);
     auto words = json.at("options").get<std::vector<std::string>>();
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     DataParser(&options)->parse(words);
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     ThrowError("how its table was read is not known");
   } catch (const CLI::ParseError& error) {
     ThrowError("how its table was read is not known: ", error.what());

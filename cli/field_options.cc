@@ -10,7 +10,7 @@ namespace fathom::cli {
 
 namespace {
 
-std::string Joined(const std::vector<std::string>& words) {
+std::string JoinedByBars(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
   return text;
@@ -32,7 +32,7 @@ struct AddOption {
   }
   void AddChoice(const std::string& present) const {
     *word = present;
-    Add(word)->type_name(Joined(field.choices))->check(OneOf(field.choices));
+    Add(word)->type_name(JoinedByBars(field.choices))->check(OneOf(field.choices));
   }
 
   void operator()(bool* value) const {

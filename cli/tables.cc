@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr const char* kExample =
+constexpr const char* kTablesExample =
     "Examples:\n"
     "  fathom tables results/uci\n"
     "  fathom tables results/uci --methods dgp --out ranks                   the default alone "
@@ -125,7 +125,7 @@ int RunTables(const TablesOptions& options) {
 Command AddTables(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("tables", "Make tables and figures of the results of studies");
-  app->footer(kExample);
+  app->footer(kTablesExample);
   const auto options = std::make_shared<TablesOptions>();
   app->add_option("DIR", options->folders, "Folder that 'fathom bench' has written to")
       ->required()

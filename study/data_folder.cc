@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "fathom/base/error.h"
+#include "fathom/base/random.h"
 #include "fathom/base/text.h"
 #include "fathom/data/bits.h"
 #include "fathom/data/csv.h"
@@ -97,6 +98,39 @@ Split ParseSplit(const std::string& source, Index line, std::string_view text, I
   return split;
 }
 
+// The number behind the @ of "boston@200".
+Index RowsAfter(const std::string& name, std::size_t at) {
+  Index rows = 0;
+  const char* const end = name.data() + name.size();
+  const auto [last, problem] = std::from_chars(name.data() + at + 1, end, rows);
+  if (problem != std::errc() || last != end || rows < 1)
+    ThrowError("dataset ", Quoted(name), ": behind @ stands no number of training rows; write, ",
+               "for example, ", name.substr(0, at), "@200");
+  return rows;
+}
+
+// Leaves so many rows to train on, at random; up to 1000 of all others are there to test on.
+void CutTo(Index rows, const std::string& name, SplitData* data) {
+  constexpr Index kMostTestRows = 1000;
+  for (std::size_t s = 0; s < data->splits.size(); ++s) {
+    Split& split = data->splits[s];
+    const auto all = static_cast<Index>(split.train.size());
+    if (all < rows)
+      ThrowError("dataset ", Quoted(name), ": has only ", all, " rows to train on; ask for fewer");
+    RandomStream stream(1, static_cast<std::uint64_t>(s));
+    Split cut;
+    for (const Index place : stream.Permutation(all)) {
+      const bool is_kept = static_cast<Index>(cut.train.size()) < rows;
+      (is_kept ? cut.train : cut.held_out).push_back(split.train[static_cast<std::size_t>(place)]);
+    }
+    cut.held_out.insert(cut.held_out.begin(), split.held_out.begin(), split.held_out.end());
+    if (static_cast<Index>(cut.held_out.size()) > kMostTestRows) cut.held_out.resize(kMostTestRows);
+    std::sort(cut.train.begin(), cut.train.end());
+    std::sort(cut.held_out.begin(), cut.held_out.end());
+    split = std::move(cut);
+  }
+}
+
 }  // namespace
 
 std::vector<Split> ParseSplits(const std::string& source, std::string_view text, Index rows) {
@@ -112,6 +146,11 @@ std::vector<Split> ParseSplits(const std::string& source, std::string_view text,
 
 SplitData LoadSplitData(const std::string& folder, const std::string& name,
                         const DataFolderOptions& options) {
+  if (const std::size_t at = name.rfind('@'); at != std::string::npos) {
+    SplitData data = LoadSplitData(folder, name.substr(0, at), options);
+    CutTo(RowsAfter(name, at), name, &data);
+    return data;
+  }
   std::error_code ignored;
   const bool is_there = !folder.empty() && fs::is_directory(fs::path(folder) / name, ignored);
   if (CanMakeData(name) && !is_there) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "fathom/base/error.h"
 #include "fathom/base/noise_stream.h"
 #include "fathom/base/random.h"
+#include "study/honest_data.h"
 #include "study/mountain_car.h"
 
 namespace fathom {
@@ -103,11 +105,16 @@ SplitData MakeYear() {
 
 }  // namespace
 
-bool CanMakeData(const std::string& name) { return name == kMountainCar || name == kYear; }
+bool CanMakeData(const std::string& name) {
+  const std::vector<std::string> honest = HonestNames();
+  return name == kMountainCar || name == kYear ||
+         std::count(honest.begin(), honest.end(), name) > 0;
+}
 
 SplitData MakeData(const std::string& name) {
   FATHOM_CHECK(CanMakeData(name));
-  return name == kYear ? MakeYear() : MakeMountainCar();
+  if (name == kMountainCar) return MakeMountainCar();
+  return name == kYear ? MakeYear() : MakeHonestData(name);
 }
 
 }  // namespace fathom

@@ -18,6 +18,8 @@ bool CanMakeData(const std::string& name);
 // and a skewed whole number from 1922 to 2011 whose mean and deviation are those of the songs and
 // of which the columns explain a third. Its scores say nothing about songs.
 //
+// All others are tables of study/honest_data.h.
+//
 // The same bits everywhere.
 SplitData MakeData(const std::string& name);
 

@@ -251,8 +251,9 @@ std::vector<Field> StartFields(InitializeOptions* options) {
 
 // The fields that belong to no group.
 std::vector<Field> TopFields(Recipe* recipe) {
-  auto& [architecture, start, whitening, inference, alpha, mixture, lengthscale_prior, noise_floor,
-         optimizer, effort, low_noise_steps, stack, local, precision, seed, threads] = *recipe;
+  auto& [architecture, start, whitening, warping, inference, alpha, mixture, lengthscale_prior,
+         noise_floor, optimizer, effort, low_noise_steps, stack, local, target_kind, precision,
+         seed, threads] = *recipe;
   return {
       {.name = "stack",
        .value = OneOf(&stack),
@@ -267,6 +268,12 @@ std::vector<Field> TopFields(Recipe* recipe) {
        .option = "local",
        .help = "Whether an ensemble has neighbour GPs, which predict a row from its nearest rows "
                "and what the networks leave over; only: no networks"},
+      {.name = "target_kind",
+       .value = OneOf(&target_kind),
+       .choices = AllNames<TargetKind>(),
+       .option = "target-kind",
+       .help = "Whether an ensemble predicts counts, two values, frequent values, positive and "
+               "bounded numbers as such where left-out rows gain by it; plain: as any number"},
       {.name = "inference",
        .value = OneOf(&inference),
        .choices = AllNames<Inference>(),
@@ -315,6 +322,12 @@ std::vector<Field> TopFields(Recipe* recipe) {
        .option = "whiten",
        .help = "Whether nearly collinear inputs are turned into uncorrelated ones; auto: where a "
                "linear fit owes more than half of what it explains to their small differences"},
+      {.name = "warping",
+       .value = OneOf(&warping),
+       .choices = AllNames<Warping>(),
+       .option = "warp",
+       .help = "Whether skewed inputs enter a second time by their normal scores; auto: where an "
+               "ensemble predicts left-out rows better with them"},
       {.name = "precision",
        .value = OneOf(&precision),
        .choices = AllNames<Precision>(),
