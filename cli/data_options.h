@@ -31,7 +31,8 @@ struct DataOptions {
 // --separator, --decimal, --dates, --missing, --header, --no-header and --input-std: for every
 // command that reads a table.
 void AddReadingOptions(CLI::App* app, DataOptions* options);
-// --target, --task, --ignore, --categorical, --bits, --weights and --counts: for those that learn from one.
+// --target, --task, --ignore, --categorical, --bits, --weights and --counts: for those that learn
+// from one.
 void AddRoleOptions(CLI::App* app, DataOptions* options);
 // Both: all but the table itself, which each command names in its own way.
 void AddDataOptions(CLI::App* app, DataOptions* options);

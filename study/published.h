@@ -19,7 +19,7 @@ std::vector<PublishedMethod> LoadPublished();
 //   study     optional: see PublishedMethod
 //   datasets  a list
 //   SCORE and SCORE_error, for any score: lists of as many numbers, nan where there is none
-//   SCORE_unreachable  optional: a list of datasets on which no honest test has come near that value
+//   SCORE_unreachable  optional: datasets on which no honest test has come near that value
 // Throws Error with the line.
 std::vector<PublishedMethod> ParsePublished(const std::string& source, std::string_view text);
 

@@ -28,8 +28,8 @@ struct PublishedMethod {
   std::string source = {};
   bool same_splits = true;  // on our splits of the datasets
   bool deviations = false;  // its errors are standard deviations over splits, not standard errors
-  // If it is not empty, the method stands only beside results of that study, which repeats it. It is
-  // then not ranked.
+  // If it is not empty, the method stands only beside results of that study, which repeats it. It
+  // is then not ranked.
   std::string study = {};
   // Found by ScoreKind::study_key and dataset.
   std::map<std::string, std::map<std::string, PublishedValue>> scores = {};

@@ -21,10 +21,10 @@ TEST(NoiseStream, ChunksAreBlocksOfPhilox) {
     PhiloxChunk(seed, stream, first, words.data());
     for (Index b = 0; b < kChunkBlocks; ++b) {
       const std::uint64_t block = first + static_cast<std::uint64_t>(b);
-      const auto scalar = Philox4x32(
-          {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
-           static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
-          {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+      const auto scalar =
+          Philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
+                      static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
+                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
       EXPECT_EQ(words[2 * b], scalar[0]) << b;
       EXPECT_EQ(words[2 * b + 1], scalar[1]) << b;
       EXPECT_EQ(words[2 * kChunkBlocks + 2 * b], scalar[2]) << b;

@@ -1,5 +1,5 @@
-// Fingerprints of molecules and the like: columns of hexadecimal digits, each digit four inputs of 0
-// or 1, the highest bit first. The bits of column 'fp' are the columns 'fp:0', 'fp:1', ...
+// Fingerprints of molecules and the like: columns of hexadecimal digits, each digit four inputs of
+// 0 or 1, the highest bit first. The bits of column 'fp' are the columns 'fp:0', 'fp:1', ...
 #ifndef FATHOM_DATA_BITS_H_
 #define FATHOM_DATA_BITS_H_
 
@@ -17,7 +17,8 @@ namespace fathom {
 Table ReadTableWithBits(const FileBytes& file, ReadOptions options,
                         const std::vector<std::string>& bits);
 
-// Columns of the file whose bits are inputs of the schema, unless the file has them as bits already.
+// Columns of the file whose bits are inputs of the schema, unless the file has them as bits
+// already.
 std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& file,
                                        const ReadOptions& options);
 

@@ -145,8 +145,8 @@ std::vector<Field> NetworkFields(Architecture* architecture) {
 }
 
 std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
-  auto& [steps, batch_size, learning_rate, warm_up, decay, time_budget, patience, tolerance, cool_down,
-         max_recoveries, adam] = *optimizer;
+  auto& [steps, batch_size, learning_rate, warm_up, decay, time_budget, patience, tolerance,
+         cool_down, max_recoveries, adam] = *optimizer;
   auto& [beta1, beta2, epsilon] = adam;
   return {
       {.name = "optimizer.steps",
