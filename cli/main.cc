@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Deep Gaussian processes: a table in, predictions with honest uncertainty out.";
-constexpr const char* kExample =
+constexpr const char* kProgramExample =
     "Example:\n"
     "  fathom fit train.csv --target price -o price.fathom\n"
     "  fathom evaluate price.fathom test.csv\n"
@@ -101,7 +101,7 @@ int Run(int argc, char** argv) {
   CLI::App program(kAbout, "fathom");
   program.set_version_flag("-v,--version", "fathom " FATHOM_VERSION, "Print the version");
   program.set_help_flag("-h,--help", "Print this help");
-  program.footer(kExample);
+  program.footer(kProgramExample);
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   const std::vector<Command> commands = {

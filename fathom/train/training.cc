@@ -190,7 +190,7 @@ Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
                  .data = context.data,
                  .asked = context.asked,
                  .done = context.done,
-                 .network = StartNetwork(dataset, recipe, &rows)};
+                 .network = StartNetwork(dataset, recipe, context.screen, &rows)};
   run.state = MinimizeState(Pack(run.network.network, PackingOf(run.network.recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
   NetworkTraining training(rows, dataset.weights(), std::move(run), control,
