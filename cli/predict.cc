@@ -195,7 +195,8 @@ int RunPredict(const PredictCommandOptions& options) {
   const PredictTogether together(predictor, AllRanks(), options.threads);
   std::vector<PredictTogether::Piece> round;  // one piece for each rank
   const auto predict_round = [&] {
-    const std::vector<Table> tables = together.Predict(round, {.quantiles = quantiles, .outside = true});
+    const std::vector<Table> tables =
+        together.Predict(round, {.quantiles = quantiles, .outside = true});
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const auto& [rows, predict] = round[i];
       pieces->Write(options.keep.empty()
