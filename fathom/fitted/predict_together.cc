@@ -19,6 +19,7 @@ struct Round {
   std::int64_t targets = 0;
   std::int64_t log_density = 0;
   std::int64_t with_targets = 0;
+  std::int64_t outside = 0;
   std::int64_t quantiles = 0;
 };
 
@@ -87,6 +88,7 @@ std::vector<Table> PredictTogether::Predict(const std::vector<Piece>& pieces,
               .targets = pieces[0].rows.targets().cols(),
               .log_density = columns.log_density ? 1 : 0,
               .with_targets = columns.targets ? 1 : 0,
+              .outside = columns.outside ? 1 : 0,
               .quantiles = static_cast<std::int64_t>(columns.quantiles.size())};
   std::vector<PieceOfRank> of_ranks(static_cast<std::size_t>(ranks_.size()));
   for (std::size_t r = 1; r < pieces.size(); ++r) {
@@ -132,6 +134,7 @@ void HelpPredicting(const Communicator& ranks) {
     const PieceOfRank& mine = pieces[ranks.rank()];
     columns.log_density = round.log_density != 0;
     columns.targets = round.with_targets != 0;
+    columns.outside = round.outside != 0;
     Parcels out;
     Parcels in;
     out.Clear(ranks.size());

@@ -26,7 +26,7 @@ TEST(PredictTogether, GivesWhatEachPieceGivesAlone) {
   recipe.optimizer.steps = 2;
   recipe.architecture.inducing = {4};
   const ModelPredictor predictor(Fit(dataset, recipe), 1);
-  const PredictionColumns columns{.quantiles = {0.1, 0.9}};
+  const PredictionColumns columns{.quantiles = {0.1, 0.9}, .outside = true};
   const auto piece = [&](Index first, Index count) {
     std::vector<Index> rows(static_cast<std::size_t>(count));
     std::iota(rows.begin(), rows.end(), first);

@@ -15,6 +15,7 @@ struct AepEnergy::Workspace {
   Network network;
   FetchedRows rows;
   LogZWorkspace log_z;
+  FunctionMemory functions;
 };
 
 // Rank 0 sends it, then the parameters and the rows of the batch.
@@ -86,14 +87,19 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, DeepGp* g
   FATHOM_CHECK(rows_->ranks().size() == 1);  // the others would wait for a Call
   std::unique_ptr<Workspace> workspace = Borrow();
   if (gradient != nullptr) *gradient = model;
-  Prepare(model, d_x != nullptr, workspace.get());
+  Condition(model, workspace.get());
+  Connect(model, d_x != nullptr, workspace.get());
   const EnergyParts parts = Energy(model, batch, {gradient, d_x}, workspace.get());
   Return(std::move(workspace));
   return parts;
 }
 
-void AepEnergy::Prepare(const DeepGp& model, bool inputs, Workspace* workspace) const {
-  workspace->gps.Prepare(model, {options_.alpha, options_.N}, pool_);
+void AepEnergy::Condition(const DeepGp& model, Workspace* workspace) const {
+  workspace->gps.Prepare(model, {options_.alpha, options_.N}, pool_, ShareOf(rows_->ranks()));
+}
+
+void AepEnergy::Connect(const DeepGp& model, bool inputs, Workspace* workspace) const {
+  ExchangeFunctions(model, rows_->ranks(), &workspace->gps, &workspace->functions);
   NetworkOptions network_options = network_options_;
   network_options.inputs = inputs;
   workspace->network.Prepare(model, network_options, workspace->gps, pool_);
@@ -133,7 +139,8 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gra
   }
   if (gradient.model != nullptr) {
     workspace->network.Finish(sums, scale, pool_, &gps, gradient.model);
-    gps.Backward(model, scale, pool_, gradient.model);
+    gps.ScaleGradient(scale, gradient.model);
+    BackwardTogether(model, rows_->ranks(), pool_, &gps, gradient.model, &workspace->functions);
   }
   return parts;
 }
@@ -153,8 +160,9 @@ EnergyParts AepEnergy::CallAndEvaluate(const Vector& parameters, const Batch& ba
   }
   DoTogether(ranks, [&] {
     Unpack(parameters, packing(), &workspace->model);
-    Prepare(workspace->model.model, false, workspace);
+    Condition(workspace->model.model, workspace);
   });
+  Connect(workspace->model.model, false, workspace);
   return Energy(workspace->model.model, batch, {.model = gradient}, workspace);
 }
 
@@ -170,13 +178,19 @@ void AepEnergy::Help() const {
     rows.resize(static_cast<std::size_t>(call.rows));
     ranks.Broadcast(std::span(parameters.data(), static_cast<std::size_t>(num_parameters_)));
     ranks.Broadcast(std::span(rows));
+    const DeepGp& model = workspace.model.model;
+    const bool wants_gradient = call.kind == Call::kGradient;
     try {
       DoTogether(ranks, [&] {
         Unpack(parameters, packing(), &workspace.model);
-        Prepare(workspace.model.model, false, &workspace);
+        Condition(model, &workspace);
       });
-      SumOverRows(workspace.model.model, {rows, call.draw},
-                  call.kind == Call::kGradient ? Want::kGradient : Want::kValue, &workspace);
+      Connect(model, false, &workspace);
+      SumOverRows(model, {rows, call.draw}, wants_gradient ? Want::kGradient : Want::kValue,
+                  &workspace);
+      if (wants_gradient)
+        BackwardTogether(model, ranks, pool_, &workspace.gps, &workspace.gradient.model,
+                         &workspace.functions);
     } catch (const NumericalError&) {  // rank 0 has it too, and says what follows
     }
   }

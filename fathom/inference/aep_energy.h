@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fathom/inference/row_source.h"
+#include "fathom/inference/share_functions.h"
 #include "fathom/model/packing.h"
 #include "fathom/optimize/objective.h"
 
@@ -78,7 +79,9 @@ class AepEnergy : public Objective {
     Moments* inputs = nullptr;
   };
   struct Call;  // what rank 0 asks the others to do
-  void Prepare(const DeepGp& model, bool inputs, Workspace* workspace) const;
+  // The functions of this rank, O(M^3); then the network that rows pass through, of all functions.
+  void Condition(const DeepGp& model, Workspace* workspace) const;
+  void Connect(const DeepGp& model, bool inputs, Workspace* workspace) const;
   const Sums& SumOverRows(const DeepGp& model, const Batch& batch, Want want,
                           Workspace* workspace) const;
   EnergyParts Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,

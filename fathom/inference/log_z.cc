@@ -118,7 +118,7 @@ void ChunkUpAndDown(const Task& task, Index batch_row, Chunk* chunk, Sums* sums)
 Index NumSlots(const Network& network, Index rows) {
   if (network.options().joint) return std::clamp<Index>((rows + kTileRows - 1) / kTileRows, 1, 16);
   constexpr Index kMaxBytes = Index{256} << 20;
-  const Index most = std::clamp<Index>(rows / 256, 8, 32);
+  const Index most = std::clamp<Index>(rows / 256, 8, 1024);
   const Index by_memory = std::max<Index>(1, kMaxBytes / network.SumsBytes());
   return std::clamp<Index>(rows / kChunkRows, 1, std::min(most, by_memory));
 }
