@@ -29,7 +29,19 @@ Matrix LogErrors(const Matrix& y, const Moments& centre) {
   return ((y - centre.mean).array().abs() / centre.var.array().sqrt() + kSmall).log();
 }
 
+// Without what is not known.
 double MeanOf(const Vector& values, const Vector& weights) {
+  if (values.hasNaN()) {
+    double sum = 0;
+    double count = 0;
+    for (Index n = 0; n < values.size(); ++n) {
+      if (std::isnan(values[n])) continue;
+      const double weight = weights.size() > 0 ? weights[n] : 1;
+      sum += weight * values[n];
+      count += weight;
+    }
+    return sum / count;
+  }
   return weights.size() > 0 ? values.dot(weights) / weights.sum() : values.mean();
 }
 
@@ -41,6 +53,7 @@ Vector LogDensities(const Calibration& calibration, const Matrix& e, const Matri
     for (Index s = 0; s < calibration.scales.size(); ++s) {
       double log_density = std::log(calibration.shares[s]);
       for (Index t = 0; t < e.cols(); ++t) {
+        if (std::isnan(e(n, t))) continue;
         const double width = std::max(calibration.scales[s] * sd(n, t), calibration.floor[t]);
         log_density += LogNormalPdf(e(n, t), 0, width * width);
       }
@@ -109,7 +122,11 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
 Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
   Vector floor(table.targets());
   for (Index t = 0; t < floor.size(); ++t) {
-    const double rounding = Resolution(table.y.col(t)) / std::sqrt(12.0);
+    Vector known = table.y.col(t);
+    known.conservativeResize(
+        std::remove_if(known.begin(), known.end(), [](double y) { return std::isnan(y); }) -
+        known.begin());
+    const double rounding = Resolution(known) / std::sqrt(12.0);
     const double rmse = std::sqrt(MeanOf(errors.col(t).cwiseAbs2(), table.weights));
     floor[t] = rmse > rounding ? rounding : 0;
   }
@@ -152,18 +169,24 @@ HeldOutCheck CheckOn(const ScaledTable& table, const Calibration& calibration, c
   HeldOutCheck check;
   check.rows = table.rows();
   const Vector& unit = table.target_scaler.scale;
-  check.log_likelihood =
-      MeanOf(LogDensities(calibration, errors, sd), table.weights) - unit.array().log().sum();
+  Vector density = LogDensities(calibration, errors, sd);
+  for (Index n = 0; n < errors.rows(); ++n) {
+    for (Index t = 0; t < errors.cols(); ++t)
+      density[n] -= std::isnan(errors(n, t)) ? 0 : std::log(unit[t]);
+  }
+  check.log_likelihood = MeanOf(density, table.weights);
   check.rmse = unit[0] * std::sqrt(MeanOf(errors.col(0).cwiseAbs2(), table.weights));
   Vector covered = Vector::Zero(table.rows());
   for (Index n = 0; n < errors.rows(); ++n) {
+    const auto known = static_cast<double>(errors.cols() - errors.row(n).array().isNaN().count());
     for (Index t = 0; t < errors.cols(); ++t) {
+      if (std::isnan(errors(n, t))) continue;
       double below = 0;
       for (Index s = 0; s < calibration.scales.size(); ++s) {
         const double width = std::max(calibration.scales[s] * sd(n, t), calibration.floor[t]);
         below += calibration.shares[s] * NormalCdf(errors(n, t) / width);
       }
-      covered[n] += below > 0.025 && below < 0.975 ? 1 / static_cast<double>(errors.cols()) : 0;
+      covered[n] += below > 0.025 && below < 0.975 ? 1 / known : 0;
     }
   }
   check.coverage_95 = MeanOf(covered, table.weights);
@@ -177,10 +200,11 @@ Vector ScaleShares(const Vector& scales, const Matrix& z, const Vector& weights)
   const Index S = scales.size();
   Matrix density(z.rows(), S);
   for (Index n = 0; n < z.rows(); ++n) {
-    for (Index s = 0; s < S; ++s) {
-      density(n, s) = -0.5 * z.row(n).squaredNorm() / (scales[s] * scales[s]) -
-                      static_cast<double>(z.cols()) * std::log(scales[s]);
-    }
+    const auto unknown = z.row(n).array().isNaN();
+    const double squares = unknown.select(0, z.row(n)).squaredNorm();
+    const auto known = static_cast<double>(z.cols() - unknown.count());
+    for (Index s = 0; s < S; ++s)
+      density(n, s) = -0.5 * squares / (scales[s] * scales[s]) - known * std::log(scales[s]);
     density.row(n) = (density.row(n).array() - density.row(n).maxCoeff()).exp();
   }
   Vector shares = kPrior.array() + 1e-6;

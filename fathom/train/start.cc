@@ -31,8 +31,9 @@ Moments FitInputs(const Dataset& dataset, const Matrix& y, Whitening whitening, 
   constexpr Index kMostColumns = 2000;
   if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return x;
   PrincipalDirections principal = FindPrincipalDirections(x.mean);
-  if (principal.directions.cols() == 0) return x;  // no column varies
-  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, y)) return x;
+  if (principal.directions.cols() == 0) return x;       // no column varies
+  const Matrix known = y.array().isNaN().select(0, y);  // a gap explains nothing
+  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, known)) return x;
   scaler->directions = std::move(principal.directions);
   return StandardizeInputs(*scaler, inputs);
 }
