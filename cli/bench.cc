@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kExample =
+constexpr const char* kBenchExample =
     "Examples:\n"
     "  fathom bench quick --data DIR --out results/quick\n"
     "  fathom bench uci --data DIR --out results/uci --datasets boston,yacht --splits 0-4\n"
@@ -38,16 +38,26 @@ struct BenchOptions {
   int threads = 0;
 };
 
+// Without a folder of data, a study of tables of which the program makes some runs on those.
+void SkipWhatIsRead(const BenchOptions& options, Study* study) {
+  std::vector<std::string> made, read;
+  for (const std::string& dataset : study->datasets)
+    (CanMakeData(dataset) ? made : read).push_back(dataset);
+  if (read.empty()) return;
+  if (made.empty() || !options.datasets.empty())
+    ThrowError("--data is required: dataset ", Quoted(read[0]), " is read from a folder in it");
+  Narrow(made, {}, {}, study);
+  Complain(std::to_string(read.size()) + " datasets are left out, such as " + Quoted(read[0]) +
+           ": they are read from a folder; name it with --data");
+}
+
 Study ReadStudy(const BenchOptions& options) {
   Study study = LoadStudy(options.study, MethodKinds());
   Narrow(
       SplitLists(options.datasets), SplitLists(options.methods),
       options.splits.empty() ? std::vector<Index>() : ParseSplitNumbers("--splits", options.splits),
       &study);
-  for (const std::string& dataset : study.datasets) {
-    if (options.data.empty() && !CanMakeData(dataset))
-      ThrowError("--data is required: dataset ", Quoted(dataset), " is read from a folder in it");
-  }
+  if (options.data.empty()) SkipWhatIsRead(options, &study);
   return study;
 }
 
@@ -131,7 +141,7 @@ int RunBench(const BenchOptions& options) {
 
 Command AddBench(CLI::App* program) {
   CLI::App* app = program->add_subcommand("bench", "Run a study: methods on splits of datasets");
-  app->footer(kExample);
+  app->footer(kBenchExample);
   const auto options = std::make_shared<BenchOptions>();
   app->add_option("STUDY", options->study, "Name of a study, or a file that describes one")
       ->required()

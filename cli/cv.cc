@@ -11,6 +11,7 @@
 #include "cli/cv_compare.h"
 #include "cli/data_options.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/recipe_options.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
@@ -246,6 +247,7 @@ CrossValidation Validate(const Dataset& dataset, const Recipe& recipe,
   const Stopwatch watch;
   ProgressBar bar;
   CrossValidationControl control{.quantiles = quantiles};
+  control.ranks = &AllRanks();
   control.callback = [&](const CrossValidationProgress& progress) {
     const double left = watch.Seconds() * (1 - progress.fraction) / progress.fraction;
     bar.Show(BarText(progress.fraction) + "  " + std::to_string(progress.folds_done) + " of " +

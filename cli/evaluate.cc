@@ -17,7 +17,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kEvaluateExample =
     "Example:\n"
     "  fathom evaluate price.fathom test.csv\n"
     "  fathom evaluate price.fathom test.csv --json | jq .rmse\n\n"
@@ -143,7 +143,7 @@ int RunEvaluate(const EvaluateOptions& options) {
 Command AddEvaluate(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("evaluate", "Score a model on a table with known targets");
-  app->footer(kExample);
+  app->footer(kEvaluateExample);
   const auto options = std::make_shared<EvaluateOptions>();
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()

@@ -54,7 +54,7 @@ struct TableFacts {
   std::string source;
   std::vector<TableFault> faults;
   std::string proposal;     // the command line that would work; empty: none is known
-  TargetKind target_kind;   // where there is a proposal
+  LikelyTarget target_kind;   // where there is a proposal
   std::string alternative;  // the command line for that kind; empty: the proposal
   Index rows = 0;
   std::vector<ColumnFacts> columns;

@@ -11,6 +11,7 @@
 #include "study/baseline_method.h"
 #include "study/command_method.h"
 #include "study/deep_gp_method.h"
+#include "study/simple_methods.h"
 
 namespace fathom::cli {
 
@@ -68,6 +69,13 @@ std::unique_ptr<Method> MakeCommand(const std::vector<MethodOption>& options) {
   return CommandMethod(command);
 }
 
+MethodKind SimpleKind(const char* name, std::unique_ptr<Method> (*make)()) {
+  return {name, [=](const std::vector<MethodOption>& options) {
+            if (!options.empty()) ThrowError("it takes no option ", Quoted(options[0].name));
+            return make();
+          }};
+}
+
 }  // namespace
 
 // A new method adds its line here.
@@ -75,6 +83,8 @@ std::vector<MethodKind> MethodKinds() {
   std::vector<MethodKind> kinds = {{"deep_gp", MakeDeepGp}};
   for (const auto& [method, name] : NamesOf(bnn::Baseline())) kinds.push_back(BaselineKind(method));
   kinds.push_back({"command", MakeCommand});
+  kinds.push_back(SimpleKind("line", LineMethod));
+  kinds.push_back(SimpleKind("constant", ConstantMethod));
   return kinds;
 }
 

@@ -8,9 +8,9 @@
 
 namespace fathom::cli {
 
-TargetKind KindOfTarget(const Dataset& dataset) {
+LikelyTarget KindOfTarget(const Dataset& dataset) {
   if (dataset.schema().has_classes()) return {"classes", "", ""};
-  const TargetKind numbers{"numbers", "", ""};
+  const LikelyTarget numbers{"numbers", "", ""};
   if (dataset.targets().cols() != 1) return numbers;
   std::set<double> values;
   bool whole = true;

@@ -8,14 +8,14 @@
 
 namespace fathom::cli {
 
-struct TargetKind {
+struct LikelyTarget {
   std::string name;     // "classes", "numbers", "two_values" or "counts"
   std::string meaning;  // for people; empty where the default recipe is the only choice
   std::string options;  // with which fit takes it for what it may be
 };
 
 // Of a dataset for training. Several targets are numbers.
-TargetKind KindOfTarget(const Dataset& dataset);
+LikelyTarget KindOfTarget(const Dataset& dataset);
 
 }  // namespace fathom::cli
 

@@ -30,8 +30,9 @@ struct DataFolderOptions {
 };
 
 // Reads folder/name; if that is not there, makes the dataset of this name if it is one of those
-// that the program knows how to make (mountain_car). Throws Error with file, line and cure for
-// anything that is not as described.
+// that the program knows how to make (made_data.h). "boston@200" is boston with 200 random training
+// rows in each split and up to 1000 of its other rows to test on. Throws Error with file, line and
+// cure for anything that is not as described.
 SplitData LoadSplitData(const std::string& folder, const std::string& name,
                         const DataFolderOptions& options);
 

@@ -14,6 +14,7 @@
 #include "fathom/io/safetensors.h"
 #include "tests/support/bad_inputs.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -174,7 +175,7 @@ TEST_F(BadInputs, AreToldInOneLineAsThePageSays) {
     kinds += section.inputs.size();
   }
   EXPECT_GE(kinds, 40U);
-  const std::string path = FATHOM_DOCS "/reference/errors.md";
+  const std::string path = SourceFile("docs/reference/errors.md");
   if (::getenv("FATHOM_WRITE_DOCS") != nullptr) std::ofstream(path) << page;
   EXPECT_EQ(TestFolder::Read(path), page);
 }

@@ -63,16 +63,16 @@ int main(void) {
 }
 )";
 
-struct Case {
+struct HeaderCase {
   const char* name;
   const char* kernel;
   RandomModelOptions options;
   Index columns = 0;  // of the table, turned into fewer inputs; 0: the inputs are the columns
 };
 
-class CHeader : public testing::TestWithParam<Case> {};
+class CHeader : public testing::TestWithParam<HeaderCase> {};
 
-Model RandomWholeModel(const Case& kind, RandomStream* stream) {
+Model RandomWholeModel(const HeaderCase& kind, RandomStream* stream) {
   DeepGp network = RandomModel(kind.options, stream);
   for (GpLayer& layer : network.layers) {
     for (SparseGp& gp : layer.gps) {
@@ -395,7 +395,7 @@ TEST(CHeaderEnsemble, WritesSharedRowsOnce) {
   ExpectSamePredictions(model);
 }
 
-const Case kCases[] = {
+const HeaderCase kCases[] = {
     {"OneLayer", "se_ard", {.inputs = 3}},
     {"TwoLayers", "se_ard", {.inputs = 2, .hidden = {3}, .outputs = 2, .M = 6}},
     {"ThreeLayersWithEverything",

@@ -210,6 +210,11 @@ TEST_F(Config, TheSettingsSayWhatTheQualityStoodFor) {
   EXPECT_EQ(settings({"--hidden", "2"}), "2 100,50 never");
   EXPECT_EQ(settings({"--hidden", "2", "--quality", "best", "--inducing", "5"}), "2 5 always");
   EXPECT_EQ(settings({"--quality", "best", "--stack", "never"}), "5 100,50 never");
+  EXPECT_EQ(settings({"--quality", "paper", "--steps", "2"}), "3 100 never");
+  auto map = LoadModel(model_).data().settings;
+  EXPECT_EQ(map["alpha"][0] + " " + map["form"][0] + " " + map["start"][0] + " " + map["decay"][0] +
+                " " + map["steps"][0],
+            "1 sites paper false 2");
 }
 
 TEST_F(Config, FaultsAreNamedByFileLineAndKey) {

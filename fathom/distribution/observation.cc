@@ -20,6 +20,16 @@ class RescaledObservation : public Observation {
 
   Index targets() const override { return inner_->targets(); }
   bool discrete() const override { return inner_->discrete(); }
+  Lattice lattice() const override {
+    if (!discrete()) return {};
+    const Lattice inner = inner_->lattice();
+    return {shift_[0] + scale_[0] * inner.origin, scale_[0] * inner.step};
+  }
+  std::vector<double> jumps() const override {
+    std::vector<double> jumps = inner_->jumps();
+    for (double& jump : jumps) jump = shift_[0] + scale_[0] * jump;
+    return jumps;
+  }
   Moments Observe(Moments f) const override {
     Moments y = inner_->Observe(std::move(f));
     y.mean = (y.mean * scale_.asDiagonal()).rowwise() + shift_.transpose();
@@ -56,6 +66,10 @@ double TailFunction::Quantile(double probability) const {
   const double z = NormalQuantile(probability);
   if (!std::isfinite(mean) || !std::isfinite(sd)) return std::numeric_limits<double>::quiet_NaN();
   if (sd == 0) return discrete ? std::round(mean) : mean;
+  for (const double jump : jumps) {
+    const double before = std::nextafter(jump, -std::numeric_limits<double>::infinity());
+    if (tail(before, false) < probability && probability <= tail(jump, false)) return jump;
+  }
   // In the smaller tail, where probabilities keep their relative accuracy. Rises with t.
   const bool upper = probability > 0.5;
   const auto excess = [&](double t) {
@@ -119,7 +133,8 @@ double TailFunction::Crps(double y) const {
     }
     return sum;
   }
-  const double spread = 0.5 * (Quantile(0.75) - Quantile(0.25));
+  double spread = 0.5 * (Quantile(0.75) - Quantile(0.25));
+  if (!(spread > 0) && !jumps.empty()) spread = 0.5 * sd;
   if (!(spread > 0)) return std::abs(y - median);
   // What F does, it does around the median: panels grow with the distance from it.
   double sum = 0;
@@ -129,6 +144,10 @@ double TailFunction::Crps(double y) const {
     for (double length = spread;; length *= 2) {
       double end = begin + length;
       if (begin < target && target < end) end = target;
+      for (const double jump : jumps) {
+        const double place = sign * (jump - median);
+        if (begin < place && place < end) end = place;
+      }
       double part = 0;
       ForEachNode(begin, end, {}, [&](double distance, double weight) {
         part += weight * squared(median + sign * distance);

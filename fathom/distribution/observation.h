@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
@@ -16,7 +17,14 @@ class Observation {
   virtual ~Observation() = default;
 
   virtual Index targets() const = 0;
-  virtual bool discrete() const = 0;  // whole numbers from 0 on
+  virtual bool discrete() const = 0;  // see lattice()
+  // Where y is discrete: it is origin, origin + step, origin + 2 step, ...
+  struct Lattice {
+    double origin = 0, step = 1;
+  };
+  virtual Lattice lattice() const { return {}; }
+  // Where y is not discrete: the values that have a probability of their own.
+  virtual std::vector<double> jumps() const { return {}; }
   // The moments of y [N, targets] from those of f [N, functions].
   virtual Moments Observe(Moments f) const = 0;
   // Both are about one row, whose functions are N(m, v). LogDensity returns the log density (or
@@ -34,8 +42,9 @@ std::shared_ptr<const Observation> Rescaled(std::shared_ptr<const Observation> o
 // where it lies.
 struct TailFunction {
   std::function<double(double t, bool upper)> tail;
-  bool discrete = false;
+  bool discrete = false;  // whole numbers from 0 on
   double mean = 0, sd = 0;
+  std::vector<double> jumps = {};  // where it is not discrete
 
   double Quantile(double probability) const;  // to 1e-11 of the spread
   double Crps(double y) const;  // continuous ranked probability score of y, to about 1e-8

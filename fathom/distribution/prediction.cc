@@ -171,16 +171,24 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
   Prediction row{.components = {}, .weights = weights, .observations = observations};
   for (const Moments& c : components)
     row.components.emplace_back(Matrix(c.mean.row(n)), Matrix(c.var.row(n)));
-  return {.tail = [this, n, d](double t, bool upper) { return Tail(n, d, t, upper); },
-          .discrete = discrete(),
-          .mean = row.Mean()(0, d),
-          .sd = std::sqrt(row.Variance()(0, d))};
+  const Observation& observation = *observations.front();
+  const Observation::Lattice grid = observation.lattice();
+  return {
+      .tail = [this, n, d, grid](
+                  double t, bool upper) { return Tail(n, d, grid.origin + grid.step * t, upper); },
+      .discrete = discrete(),
+      .mean = (row.Mean()(0, d) - grid.origin) / grid.step,
+      .sd = std::sqrt(row.Variance()(0, d)) / grid.step,
+      .jumps = observation.jumps()};
 }
 
 double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }
 
 double Prediction::Quantile(Index n, Index d, double probability) const {
-  if (observed()) return ObservedTail(n, d).Quantile(probability);
+  if (observed()) {
+    const Observation::Lattice grid = observations.front()->lattice();
+    return grid.origin + grid.step * ObservedTail(n, d).Quantile(probability);
+  }
   const double z = NormalQuantile(probability);
   // The mixture's quantile lies between the components' own.
   double low = kInfinity, high = -kInfinity, narrowest = kInfinity;
@@ -222,7 +230,10 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
 }
 
 double Prediction::Crps(Index n, Index d, double y) const {
-  if (observed()) return ObservedTail(n, d).Crps(y);
+  if (observed()) {
+    const Observation::Lattice grid = observations.front()->lattice();
+    return grid.step * ObservedTail(n, d).Crps((y - grid.origin) / grid.step);
+  }
   MixtureCell x{weights, Vector(size()), Vector(size())};
   for (Index s = 0; s < size(); ++s) {
     x.mean[s] = components[s].mean(n, d);

@@ -37,7 +37,7 @@ struct Prediction {
   // point mass: Cdf jumps there and Quantile returns the place of the jump. Quantile is exact to
   // rounding for one Gaussian; for a mixture its error is at most 1e-11 of the narrowest
   // component's standard deviation (plus rounding), for observations 1e-11 of their own. For whole
-  // numbers it returns the first one at which the cdf reaches the probability.
+  // numbers, and other steps, it returns the first one at which the cdf reaches the probability.
   double Cdf(Index n, Index d, double y) const;
   double Quantile(Index n, Index d, double probability) const;
   // Continuous ranked probability score, of a mixture in closed form (Grimit et al. 2006), O(S^2),
@@ -46,11 +46,12 @@ struct Prediction {
   double Crps(Index n, Index d, double y) const;
   // Joint log density of a whole row y [D], never the mean of logs:
   //   log sum_s w_s prod_d N(y_d; m_sd, v_sd),
-  // or the log probability of whole numbers.
+  // or the log probability of whole numbers; of other steps, over the step.
   double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
 
  private:
   double Tail(Index n, Index d, double y, bool upper) const;
+  // Counted in steps of the observation's lattice.
   TailFunction ObservedTail(Index n, Index d) const;
 };
 

@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/data/resolution.h"
+#include "fathom/ensemble/replicates.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/neighbour/fit_neighbour_gp.h"
 
@@ -45,19 +46,38 @@ double MeanOf(const Vector& values, const Vector& weights) {
   return weights.size() > 0 ? values.dot(weights) / weights.sum() : values.mean();
 }
 
-// [N]: the log density of each row's errors e with these standard deviations, none below the floor.
-Vector LogDensities(const Calibration& calibration, const Matrix& e, const Matrix& sd) {
-  Vector density(e.rows());
-  for (Index n = 0; n < e.rows(); ++n) {
+// What rows that were left out show: how far off their centres were, and how far they should be.
+struct Errors {
+  const ScaledTable& table;
+  Matrix e;   // [N, targets]: y minus the centre
+  Matrix sd;  // [N, targets]: expected
+};
+
+// The log density of a row's errors with this scale, none below the floor; its log probability
+// where the target is given in steps.
+double LogDensityOf(const Errors& errors, const Vector& floor, Index n, double scale) {
+  const ScaledTable& table = errors.table;
+  if (table.cell.rows() > 0) {
+    return LogProbabilityBetween(errors.e(n, 0) + table.cell(n, 0),
+                                 errors.e(n, 0) + table.cell(n, 1), 0, scale * errors.sd(n, 0));
+  }
+  double sum = 0;
+  for (Index t = 0; t < errors.e.cols(); ++t) {
+    if (std::isnan(errors.e(n, t))) continue;
+    const double width = std::max(scale * errors.sd(n, t), floor[t]);
+    sum += LogNormalPdf(errors.e(n, t), 0, width * width);
+  }
+  return sum;
+}
+
+// [N]: the log densities of all rows.
+Vector LogDensities(const Calibration& calibration, const Errors& errors) {
+  Vector density(errors.e.rows());
+  for (Index n = 0; n < density.size(); ++n) {
     double sum = 0;
     for (Index s = 0; s < calibration.scales.size(); ++s) {
-      double log_density = std::log(calibration.shares[s]);
-      for (Index t = 0; t < e.cols(); ++t) {
-        if (std::isnan(e(n, t))) continue;
-        const double width = std::max(calibration.scales[s] * sd(n, t), calibration.floor[t]);
-        log_density += LogNormalPdf(e(n, t), 0, width * width);
-      }
-      sum += std::exp(log_density);
+      sum += calibration.shares[s] *
+             std::exp(LogDensityOf(errors, calibration.floor, n, calibration.scales[s]));
     }
     density[n] = std::log(std::max(sum, 1e-300));
   }
@@ -120,7 +140,8 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
 
 // Errors are not told apart finer than the target is given, unless they are smaller than that.
 Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
-  Vector floor(table.targets());
+  Vector floor = Vector::Zero(table.targets());
+  if (table.cell.rows() > 0) return floor;  // steps have probabilities
   for (Index t = 0; t < floor.size(); ++t) {
     Vector known = table.y.col(t);
     known.conservativeResize(
@@ -133,20 +154,49 @@ Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
   return floor;
 }
 
-// The shares for these standard deviations, and the mean log density that they reach.
-double FitShares(const ScaledTable& table, const Matrix& errors, const Matrix& sd,
-                 Calibration* calibration) {
-  calibration->scales = kScales;
-  // Nothing may be gained by errors that are smaller than the floor.
-  Matrix z = errors.cwiseQuotient(sd);
-  for (Index t = 0; t < z.cols(); ++t) {
-    for (Index n = 0; n < z.rows(); ++n) {
-      const double least = calibration->floor[t] / sd(n, t);
-      if (std::abs(z(n, t)) < least) z(n, t) = least;
+// [scales]: the shares that maximise sum_n c_n log sum_s p_s exp(l_ns) + prior' log p.
+Vector MostLikelyShares(Matrix log_density, const Vector& weights) {
+  Matrix& density = log_density;
+  for (Index n = 0; n < density.rows(); ++n)
+    density.row(n) = (density.row(n).array() - density.row(n).maxCoeff()).exp();
+  Vector shares = kPrior.array() + 1e-6;
+  shares /= shares.sum();
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    Vector counts = kPriorRows * kPrior;
+    for (Index n = 0; n < density.rows(); ++n) {
+      const double weight = weights.size() > 0 ? weights[n] : 1;
+      const Vector part = density.row(n).transpose().cwiseProduct(shares);
+      counts += weight / part.sum() * part;
     }
+    shares = counts / counts.sum();
   }
-  calibration->shares = ScaleShares(kScales, z, table.weights);
-  return MeanOf(LogDensities(*calibration, errors, sd), table.weights);
+  return shares;
+}
+
+// The shares for these standard deviations, and the mean log density that they reach.
+double FitShares(const Errors& errors, Calibration* calibration) {
+  const ScaledTable& table = errors.table;
+  calibration->scales = kScales;
+  if (table.cell.rows() > 0) {
+    Matrix log_density(table.rows(), kScales.size());
+    for (Index n = 0; n < table.rows(); ++n) {
+      for (Index s = 0; s < kScales.size(); ++s)
+        log_density(n, s) = LogDensityOf(errors, calibration->floor, n, kScales[s]);
+    }
+    calibration->shares = MostLikelyShares(std::move(log_density), table.weights);
+  } else {
+    // Nothing may be gained by errors that are smaller than the floor.
+    Matrix z = errors.e.cwiseQuotient(errors.sd);
+    for (Index t = 0; t < z.cols(); ++t) {
+      for (Index n = 0; n < z.rows(); ++n) {
+        const double least = calibration->floor[t] / errors.sd(n, t);
+        if (std::abs(z(n, t)) < least) z(n, t) = least;
+      }
+    }
+    calibration->shares = ScaleShares(kScales, z, table.weights);
+  }
+  return MeanOf(LogDensities(*calibration, errors), table.weights);
 }
 
 // Scales that hardly count would cost time at every prediction.
@@ -164,29 +214,31 @@ void DropRareScales(Calibration* calibration) {
   calibration->shares /= calibration->shares.sum();
 }
 
-HeldOutCheck CheckOn(const ScaledTable& table, const Calibration& calibration, const Matrix& errors,
-                     const Matrix& sd) {
+HeldOutCheck CheckOn(const Errors& errors, const Calibration& calibration) {
+  const ScaledTable& table = errors.table;
   HeldOutCheck check;
   check.rows = table.rows();
   const Vector& unit = table.target_scaler.scale;
-  Vector density = LogDensities(calibration, errors, sd);
-  for (Index n = 0; n < errors.rows(); ++n) {
-    for (Index t = 0; t < errors.cols(); ++t)
-      density[n] -= std::isnan(errors(n, t)) ? 0 : std::log(unit[t]);
+  Vector density = LogDensities(calibration, errors);
+  for (Index n = 0; n < density.size(); ++n) {
+    for (Index t = 0; t < table.targets(); ++t)
+      density[n] -= std::isnan(errors.e(n, t)) ? 0 : std::log(unit[t]);
   }
   check.log_likelihood = MeanOf(density, table.weights);
-  check.rmse = unit[0] * std::sqrt(MeanOf(errors.col(0).cwiseAbs2(), table.weights));
+  check.rmse = unit[0] * std::sqrt(MeanOf(errors.e.col(0).cwiseAbs2(), table.weights));
   Vector covered = Vector::Zero(table.rows());
-  for (Index n = 0; n < errors.rows(); ++n) {
-    const auto known = static_cast<double>(errors.cols() - errors.row(n).array().isNaN().count());
-    for (Index t = 0; t < errors.cols(); ++t) {
-      if (std::isnan(errors(n, t))) continue;
+  for (Index n = 0; n < table.rows(); ++n) {
+    const Index known = table.targets() - errors.e.row(n).array().isNaN().count();
+    for (Index t = 0; t < table.targets(); ++t) {
+      if (std::isnan(errors.e(n, t))) continue;
       double below = 0;
       for (Index s = 0; s < calibration.scales.size(); ++s) {
-        const double width = std::max(calibration.scales[s] * sd(n, t), calibration.floor[t]);
-        below += calibration.shares[s] * NormalCdf(errors(n, t) / width);
+        const double width =
+            std::max(calibration.scales[s] * errors.sd(n, t), calibration.floor[t]);
+        below += calibration.shares[s] * NormalCdf(errors.e(n, t) / width);
       }
-      covered[n] += below > 0.025 && below < 0.975 ? 1 / known : 0;
+      const double part = 1 / static_cast<double>(known);
+      covered[n] += below > 0.025 && below < 0.975 ? part : 0;
     }
   }
   check.coverage_95 = MeanOf(covered, table.weights);
@@ -197,57 +249,47 @@ HeldOutCheck CheckOn(const ScaledTable& table, const Calibration& calibration, c
 
 Vector ScaleShares(const Vector& scales, const Matrix& z, const Vector& weights) {
   FATHOM_CHECK(scales.size() == kPrior.size());
-  const Index S = scales.size();
-  Matrix density(z.rows(), S);
+  Matrix log_density(z.rows(), scales.size());
   for (Index n = 0; n < z.rows(); ++n) {
     const auto unknown = z.row(n).array().isNaN();
     const double squares = unknown.select(0, z.row(n)).squaredNorm();
     const auto known = static_cast<double>(z.cols() - unknown.count());
-    for (Index s = 0; s < S; ++s)
-      density(n, s) = -0.5 * squares / (scales[s] * scales[s]) - known * std::log(scales[s]);
-    density.row(n) = (density.row(n).array() - density.row(n).maxCoeff()).exp();
+    for (Index s = 0; s < scales.size(); ++s)
+      log_density(n, s) = -0.5 * squares / (scales[s] * scales[s]) - known * std::log(scales[s]);
   }
-  Vector shares = kPrior.array() + 1e-6;
-  shares /= shares.sum();
-  constexpr int kRounds = 200;
-  for (int round = 0; round < kRounds; ++round) {
-    Vector counts = kPriorRows * kPrior;
-    for (Index n = 0; n < z.rows(); ++n) {
-      const double weight = weights.size() > 0 ? weights[n] : 1;
-      const Vector part = density.row(n).transpose().cwiseProduct(shares);
-      counts += weight / part.sum() * part;
-    }
-    shares = counts / counts.sum();
-  }
-  return shares;
+  return MostLikelyShares(std::move(log_density), weights);
 }
 
 Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
-                      const ThreadPool& pool) {
-  const Matrix errors = table.y - left_out.centre.mean;
-  Matrix sd = left_out.centre.var.cwiseSqrt();
+                      const ThreadPool& pool, Moments* spread) {
+  Errors errors{table, table.y - left_out.centre.mean, left_out.centre.var.cwiseSqrt()};
   Calibration calibration;
-  calibration.floor = FloorOf(table, errors);
-  const double plain = FitShares(table, errors, sd, &calibration);
+  calibration.floor = FloorOf(table, errors.e);
+  const double plain = FitShares(errors, &calibration);
   // The neighbours of few rows are far away.
   constexpr Index kEnough = 100;
   if (table.rows() >= kEnough) {
     const LocalNoise noise = FitLocalNoise(table, left_out, seed, pool);
-    const Matrix local_sd = sd.cwiseProduct(noise.g.array().exp().matrix());
+    Errors by_place = errors;
+    by_place.sd = errors.sd.cwiseProduct(noise.g.array().exp().matrix());
     Calibration local;
     local.floor = calibration.floor;
-    const double gained = FitShares(table, errors, local_sd, &local) - plain;
+    const double gained = FitShares(by_place, &local) - plain;
     constexpr double kWorthIt = 3;  // nats in all
     if (gained * static_cast<double>(table.rows()) > kWorthIt) {
       calibration = std::move(local);
       calibration.local_noise = noise.expert;
-      calibration.input_scaler = table.input_scaler;
-      calibration.target_scaler = table.target_scaler;
-      sd = local_sd;
+      errors.sd = std::move(by_place.sd);
     }
   }
   DropRareScales(&calibration);
-  calibration.check = CheckOn(table, calibration, errors, sd);
+  calibration.seen = LearnFromReplicates(table, left_out.centre.mean, errors.sd);
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr) {
+    calibration.input_scaler = table.input_scaler;
+    calibration.target_scaler = table.target_scaler;
+  }
+  calibration.check = CheckOn(errors, calibration);
+  if (spread != nullptr) *spread = {left_out.centre.mean, errors.sd.cwiseAbs2()};
   calibration.floor = calibration.floor.cwiseProduct(table.target_scaler.scale);
   return calibration;
 }

@@ -20,9 +20,10 @@ struct LeftOut {
 
 // Where the errors are larger than usual is learnt from the errors of neighbours. A neighbour's
 // error must come from a prediction that did not know the row: otherwise an outlier would announce
-// itself. So the errors that a row sees are those made without its fold.
+// itself. So the errors that a row sees are those made without its fold. `spread` receives the
+// left-out centres with the variances that local noise makes of theirs.
 Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
-                      const ThreadPool& pool);
+                      const ThreadPool& pool, Moments* spread = nullptr);
 
 // [scales]: the shares p that maximise
 //   sum_n c_n log sum_s p_s prod_t N(z_nt; 0, scale_s^2) + prior' log p             [scale-shares]

@@ -25,6 +25,9 @@ class NumberEnsemble {
   NumberEnsemble(const ScaledTable& table, const Recipe& recipe, const ThreadPool& pool,
                  Callback callback);
 
+  // Of rows that were left out, by the best of what was fitted so far.
+  double SquaredError() const;
+
   // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
   bool IsPromising(const CrossFit& kind) const;
 
@@ -34,6 +37,9 @@ class NumberEnsemble {
   // The members in the order in which they build on each other, and their calibration.
   const std::vector<Member>& members() const { return members_; }
   const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
+  // [N, targets] in scaled units: what Spread makes the density of each row of, none of the members
+  // having seen it.
+  const Moments& centre() const { return centre_; }
 
  private:
   // A neighbour GP, or null where none could be fitted.
@@ -49,6 +55,7 @@ class NumberEnsemble {
   std::vector<std::unique_ptr<NeighbourCandidate>> on_kinds_;
   std::vector<Member> members_;
   std::shared_ptr<const Calibration> calibration_;
+  Moments centre_;
 };
 
 }  // namespace fathom

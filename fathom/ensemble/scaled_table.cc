@@ -21,8 +21,7 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
     table.target_scaler = FitScaler(dataset.targets(), dataset.weights());
   }
   table.y = StandardizeTargets(table.target_scaler, dataset.targets());
-  table.x =
-      FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe.whitening, &table.input_scaler);
+  table.x = FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe, &table.input_scaler);
   table.weights = dataset.weights();
   // Gaps must have a place among numbers.
   constexpr double kNowhere = std::numeric_limits<double>::max();
@@ -41,6 +40,16 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
       table.fold_of_row[n] = static_cast<std::int32_t>(f);
   }
   return table;
+}
+
+void AddCells(const TargetShape& shape, const Vector& observed, ScaledTable* table) {
+  const double unit = table->target_scaler.scale[0];
+  table->cell.resize(table->rows(), 2);
+  for (Index n = 0; n < table->rows(); ++n) {
+    const double z = shape.warp.Forward(observed[n]);
+    const auto [low, high] = shape.CellOf(observed[n]);
+    table->cell.row(n) << (low - z) / unit, (high - z) / unit;
+  }
 }
 
 }  // namespace fathom

@@ -9,6 +9,7 @@
 #include "fathom/data/dataset.h"
 #include "fathom/data/split.h"
 #include "fathom/data/standardize.h"
+#include "fathom/distribution/target_shape.h"
 #include "fathom/recipe/recipe.h"
 
 namespace fathom {
@@ -21,6 +22,9 @@ struct ScaledTable {
   std::vector<std::int32_t> copies;       // [N], see FindCopies
   std::vector<Split> folds;               // copies of a row are held out together
   std::vector<std::int32_t> fold_of_row;  // [N]
+  // Of a target in steps, of which y is then the latent z (target_shape.h): [N, 2], how far z may
+  // lie below and above y. Else empty.
+  Matrix cell;
 
   Index rows() const { return x.rows(); }
   Index targets() const { return y.cols(); }
@@ -30,6 +34,9 @@ struct ScaledTable {
 };
 
 ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe);
+
+// Tells the table that its target, which was `observed` in the file, is given in steps.
+void AddCells(const TargetShape& shape, const Vector& observed, ScaledTable* table);
 
 }  // namespace fathom
 

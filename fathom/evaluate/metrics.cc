@@ -15,17 +15,32 @@ void RequireSameShape(const Prediction& prediction, const Matrix& y) {
              " like the prediction, not ", y.rows(), " x ", y.cols());
 }
 
-double Pit(const Prediction& prediction, Index n, Index d, double y) {
+// P(Y < y) and P(Y <= y): they differ where y has a probability of its own.
+struct CdfAround {
+  double below, at;
+  double middle() const { return 0.5 * (below + at); }
+  // How much of it, from 0 to 1, lies in the central interval of that probability.
+  double Inside(double probability) const {
+    const double low = 0.5 * (1 - probability), high = 1 - low;
+    if (at == below) return std::abs(2 * at - 1) <= probability ? 1 : 0;
+    return std::clamp((std::min(at, high) - std::max(below, low)) / (at - below), 0.0, 1.0);
+  }
+};
+
+CdfAround Around(const Prediction& prediction, Index n, Index d, double y) {
   const double cdf = prediction.Cdf(n, d, y);
   const bool jumps =
-      prediction.discrete() ||
+      prediction.observed() ||
       std::any_of(prediction.components.begin(), prediction.components.end(),
                   [&](const Moments& c) {
                     return !prediction.observed() && c.var(n, d) == 0 && c.mean(n, d) == y;
                   });
-  if (!jumps) return cdf;
-  const double below = std::nextafter(y, -std::numeric_limits<double>::infinity());
-  return 0.5 * (cdf + prediction.Cdf(n, d, below));
+  if (!jumps) return {cdf, cdf};
+  // Steps of a lattice are met with some tolerance, so just below one is not yet below it.
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double step = prediction.discrete() ? prediction.observations[0]->lattice().step : 0;
+  const double before = prediction.discrete() ? y - 0.5 * step : std::nextafter(y, -infinity);
+  return {std::min(cdf, prediction.Cdf(n, d, before)), cdf};
 }
 
 // One interval's penalty; see Scores::interval_score_95.
@@ -36,8 +51,7 @@ double IntervalScore(double low, double high, double y, double alpha) {
 // What takes long to compute for a cell.
 struct CellScores {
   double crps = 0, interval_score_95 = 0;
-  // Probability of the smallest central interval that holds the target.
-  double central = 0;
+  CdfAround cdf = {0, 0};
 };
 
 }  // namespace
@@ -47,7 +61,7 @@ Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& 
   Matrix u(y.rows(), y.cols());
   for (Index n = 0; n < y.rows(); ++n) {
     for (Index d = 0; d < y.cols(); ++d) {
-      u(n, d) = std::isnan(y(n, d)) ? y(n, d) : Pit(prediction, n, d, y(n, d));
+      u(n, d) = std::isnan(y(n, d)) ? y(n, d) : Around(prediction, n, d, y(n, d)).middle();
     }
   }
   return u;
@@ -68,7 +82,7 @@ void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadP
           .crps = prediction.Crps(n, d, y(n, d)),
           .interval_score_95 = IntervalScore(prediction.Quantile(n, d, 0.025),
                                              prediction.Quantile(n, d, 0.975), y(n, d), 0.05),
-          .central = std::abs(2 * Pit(prediction, n, d, y(n, d)) - 1)};
+          .cdf = Around(prediction, n, d, y(n, d))};
     }
   });
   for (Index n = 0; n < y.rows(); ++n) {
@@ -85,11 +99,11 @@ void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadP
       sums_.crps += cell.crps;
       sums_.sharpness += std::sqrt(variance(n, d));
       sums_.interval_score_95 += cell.interval_score_95;
-      sums_.coverage_50 += cell.central <= 0.5;
-      sums_.coverage_90 += cell.central <= 0.9;
-      sums_.coverage_95 += cell.central <= 0.95;
+      sums_.coverage_50 += cell.cdf.Inside(0.5);
+      sums_.coverage_90 += cell.cdf.Inside(0.9);
+      sums_.coverage_95 += cell.cdf.Inside(0.95);
       for (int level = 0; level < kLevels; ++level)
-        covered_[level] += cell.central <= 0.05 * (level + 1);
+        covered_[level] += cell.cdf.Inside(0.05 * (level + 1));
     }
   }
 }

@@ -18,7 +18,8 @@ struct Scores {
   double mae = 0;   // mean of |y - predictive mean|
   // Mean over rows of log p(y), jointly over outputs; larger is better.
   double mean_log_likelihood = 0;
-  double crps = 0;         // continuous ranked probability score, integral of (F(t) - 1[t >= y])^2
+  double crps = 0;  // continuous ranked probability score, integral of (F(t) - 1[t >= y])^2
+  // Of a value that has a probability of its own, the part that lies in the interval counts.
   double coverage_50 = 0;  // share of cells in the central 50 % interval: |2u - 1| <= 0.5
   double coverage_90 = 0;  // |2u - 1| <= 0.9
   double coverage_95 = 0;  // |2u - 1| <= 0.95

@@ -6,6 +6,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/fingerprint.h"
+#include "fathom/data/target_nature.h"
 #include "fathom/ensemble/ensemble.h"
 #include "fathom/ensemble/kinds.h"
 #include "fathom/fit/resume.h"
@@ -51,13 +52,18 @@ void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
              "; name that table, or fit a new model");
 }
 
+TrainingData DataOf(const Dataset& dataset, const FitControl& control) {
+  return {Fingerprint(dataset), control.origin, control.settings, FindInputRange(dataset.inputs())};
+}
+
 // A model of one network.
-Model ModelOf(Member member, Schema schema, TrainingData data) {
+Model ModelOf(const Dataset& dataset, Member member, Schema schema, TrainingData data) {
   ModelParts parts{.schema = std::move(schema),
                    .members = {},
                    .recipe = member.recipe,
                    .summary = member.summary,
-                   .data = std::move(data)};
+                   .data = std::move(data),
+                   .natures = DescribeTargets(dataset)};
   parts.members.push_back(std::move(member));
   return Model(std::move(parts));
 }
@@ -79,7 +85,7 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
   const Schema schema = checkpoint.schema;
   const TrainingData data = checkpoint.data;
   Member member = ContinueTraining(dataset, std::move(checkpoint), control);
-  return RequireTrained(ModelOf(std::move(member), schema, data));
+  return RequireTrained(ModelOf(dataset, std::move(member), schema, data));
 }
 
 }  // namespace
@@ -87,16 +93,16 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  TrainingContext context{.schema = dataset.schema(),
-                          .data = {Fingerprint(dataset), control.origin, control.settings},
-                          .asked = recipe};
+  TrainingContext context{
+      .schema = dataset.schema(), .data = DataOf(dataset, control), .asked = recipe};
   if (MakesEnsemble(dataset, recipe))
     return RequireTrained(FitEnsemble(dataset, recipe, control, context));
   Recipe single = recipe;
   single.stack = Stacking::kNever;
   context.asked = single;
+  context.screen = true;
   Member member = TrainNetwork(dataset, single, control, context);
-  return RequireTrained(ModelOf(std::move(member), context.schema, context.data));
+  return RequireTrained(ModelOf(dataset, std::move(member), context.schema, context.data));
 }
 
 Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitControl& control) {
@@ -116,7 +122,8 @@ Model Update(const Model& model, const Dataset& dataset, Index steps, const FitC
                QuotedList(wants.FeatureNames()), " and ", QuotedList(wants.targets),
                "; make it with the schema of the model");
   Checkpoint start = StartAgain(model, steps);
-  start.data = {Fingerprint(dataset), control.origin, control.settings};
+  start.data = DataOf(dataset, control);
+  start.data.range = Union(start.data.range, model.data().range);
   return GoOn(dataset, std::move(start), control);
 }
 

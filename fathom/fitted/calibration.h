@@ -6,7 +6,7 @@
 // The members' own variances say where they know little; g, a neighbour GP of the logarithms of the
 // errors, where the table is noisier than they think; the scales c with their shares p, how heavy
 // the tails are. The floor keeps a density from sitting on single values of a target that is given
-// in steps.
+// in steps. Where the target has a shape (distribution/target_shape.h), all this is about z.
 #ifndef FATHOM_FITTED_CALIBRATION_H_
 #define FATHOM_FITTED_CALIBRATION_H_
 
@@ -16,10 +16,14 @@
 #include "fathom/base/threads.h"
 #include "fathom/data/standardize.h"
 #include "fathom/distribution/prediction.h"
+#include "fathom/distribution/target_shape.h"
 
 namespace fathom {
 
 class Expert;
+class Model;
+struct Beyond;
+struct SeenRows;
 
 // What was seen of the whole model on rows that were left out in turn.
 struct HeldOutCheck {
@@ -35,9 +39,21 @@ struct Calibration {
   Vector floor;   // [targets], standard deviations in the units of the file
   // g; null: 0. Its inputs are those of the scaler and behind them the centre, scaled.
   std::shared_ptr<const Expert> local_noise = nullptr;
-  Scaler input_scaler = {}, target_scaler = {};
+  // Rows that need no members, since the training rows had copies of them; null: none.
+  std::shared_ptr<const SeenRows> seen = nullptr;
+  // Beyond the range of the training rows; null: members are taken at their word.
+  std::shared_ptr<const Beyond> beyond = nullptr;
+  Scaler input_scaler = {}, target_scaler = {};  // of local_noise, seen and beyond
   HeldOutCheck check = {};
+  TargetShape shape = {};
+  // Predicts the share q of the shape's frequent value; null: the centre, from least to value, is
+  // q. Its probability is 1 / (1 + exp(-a - b logit q)) with share_logit = [a, b].     [value-share]
+  std::shared_ptr<const Model> share = nullptr;
+  Vector share_logit = {};
 };
+
+// [N]: the probabilities of the frequent value.
+Vector SharesOf(const Vector& share_logit, const Vector& q);
 
 // The centre and the members' own variance around it. `means` are the members' predictions and
 // `weights` their shares.

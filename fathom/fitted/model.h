@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fathom/base/export.h"
+#include "fathom/data/input_range.h"
 #include "fathom/data/schema.h"
 #include "fathom/data/standardize.h"
 #include "fathom/optimize/progress.h"
@@ -41,6 +42,7 @@ struct TrainingData {
   std::string origin;       // where it came from, in the words of the program that read it
   // The options of that program, defaults included, by name.
   std::map<std::string, std::vector<std::string>> settings;
+  InputRange range = {};  // of its inputs; not known of models that an older fathom has made
 };
 
 // One part of the mixture. Members may share an expert: then they differ in their noise.
@@ -66,6 +68,9 @@ struct ModelParts {
   TrainingData data;
   // Makes one density of the members' means; null: their densities are mixed. See calibration.h.
   std::shared_ptr<const Calibration> calibration = nullptr;
+  // What each target is like in the training rows (data/target_nature.h); empty: classes, or a
+  // model of an older program.
+  std::vector<std::string> natures = {};
 };
 
 // A model is whole and does not change. Copies share their members, so they are cheap.
@@ -83,6 +88,7 @@ class Model {
   const TrainingSummary& summary() const { return parts_->summary; }
   const TrainingData& data() const { return parts_->data; }
   const Calibration* calibration() const { return parts_->calibration.get(); }
+  const std::vector<std::string>& natures() const { return parts_->natures; }
   const ModelParts& parts() const { return *parts_; }
 
  private:

@@ -279,7 +279,7 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "7";
+  content_.metadata["format_version"] = "8";
   ExpectRefused("written by a newer fathom (format 7); this one reads format 6: upgrade");
 }
 

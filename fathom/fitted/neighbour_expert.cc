@@ -162,7 +162,7 @@ std::shared_ptr<const Expert> ReadNeighbourExpert(const Json& description,
   rows.mean = arrays.TakeVector("rows.mean", T);
   if (weighted) rows.weights = arrays.TakeVector("rows.weights", N);
   std::vector<NeighbourGp> gps;
-  for (const Json& json : Field(description, "gps", Json::value_t::array)) {
+  for (const Json& json : FieldOf(description, "gps", Json::value_t::array)) {
     if (static_cast<Index>(gps.size()) == T) ThrowError("a neighbour GP has too many functions");
     NeighbourGp gp;
     ReadField(json, "correlation", &gp.correlation);

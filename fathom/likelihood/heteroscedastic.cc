@@ -40,11 +40,12 @@ class GivenLogNoise {
 // Where N(log n; centre, v_g) exp(A) lives, in distances from the centre. A falls with a slope of
 // at least -alpha/2, and it rises only up to n = 2 (r^2 + v), with a slope of at most
 // (1 - alpha)/2 + r^2/2 max(share / T).
-struct Support {
+struct LogNoiseSupport {
   double lo, hi;
   std::vector<Zone> zones;
 
-  Support(const GivenLogNoise& A, double alpha, double r2, double v, double centre, double v_g) {
+  LogNoiseSupport(const GivenLogNoise& A, double alpha, double r2, double v, double centre,
+                  double v_g) {
     const double sd = std::sqrt(v_g);
     const double steepest =
         0.5 * (1 - alpha) + 0.5 * r2 * std::min(0.25 / v, alpha * std::exp(-centre));
@@ -95,7 +96,7 @@ TiltedLogZ<2> LogZOf(double alpha, double residual, double v, double centre, dou
   const GivenLogNoise A(alpha, residual, v);
   if (std::isnan(residual + v + centre + v_g)) return {NAN, NAN, NAN, {NAN, NAN}};
   if (v_g < 1e-200) return IntegrateTilted<2>(1, centre, v_g, 0, 0, {}, A);
-  const Support support(A, alpha, residual * residual, v, centre, v_g);
+  const LogNoiseSupport support(A, alpha, residual * residual, v, centre, v_g);
   return IntegrateTilted<2>(1, centre, v_g, support.lo, support.hi, support.zones, A);
 }
 

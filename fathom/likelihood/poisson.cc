@@ -35,11 +35,11 @@ double TailEnd(const Exponent& exponent, double u) {
 }
 
 // Where N(f; m, v) exp(alpha (y f - e^f)) lives, in distances from m.
-struct Support {
+struct LogRateSupport {
   double lo, hi;
   std::vector<Zone> zones;
 
-  Support(double alpha, double y, double m, double v) {
+  LogRateSupport(double alpha, double y, double m, double v) {
     // The mode: (f - m) / v = alpha (y - e^f).
     const double offset = std::log(alpha * v);
     const double mode = SolveLogSum(m + alpha * v * y + offset) - offset;
@@ -73,7 +73,7 @@ TiltedLogZ<0> LogZOf(double alpha, double y, double m, double v) {
   };
   if (std::isnan(m + v) || v < 1e-200)
     return IntegrateTilted<0>(alpha, m, v, 0, 0, {}, log_density);
-  const Support support(alpha, y, m, v);
+  const LogRateSupport support(alpha, y, m, v);
   return IntegrateTilted<0>(alpha, m, v, support.lo, support.hi, support.zones, log_density);
 }
 

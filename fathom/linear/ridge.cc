@@ -89,7 +89,7 @@ void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
     for (Index n = 0; n < y.rows(); ++n) {
       if (!std::isnan(y(n, t))) known += weights.size() > 0 ? weights[n] : 1;
     }
-    const double more = fit->ridge.rows / std::max(known, 1e-300);
+    const double more = fit->ridge.rows / std::max(known, 1.0);
     fit->ridge.noise[t] *= more;
     fit->left_out.var.col(t) *= more;
   }

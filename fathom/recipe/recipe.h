@@ -11,6 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/export.h"
 #include "fathom/base/precision.h"
+#include "fathom/data/column_warps.h"
 #include "fathom/data/whiten.h"
 #include "fathom/model/architecture.h"
 #include "fathom/optimize/options.h"
@@ -46,11 +47,22 @@ constexpr auto NamesOf(Local) {
       {{Local::kAuto, "auto"}, {Local::kNever, "never"}, {Local::kOnly, "only"}});
 }
 
+// Whether the prediction of a number takes the shape of the target; see ensemble/target_choice.h.
+enum class TargetKind {
+  kAuto,   // steps, frequent values and skewness are told apart where left-out rows gain by it
+  kPlain,  // any number
+};
+constexpr auto NamesOf(TargetKind) {
+  return std::to_array<EnumName<TargetKind>>(
+      {{TargetKind::kAuto, "auto"}, {TargetKind::kPlain, "plain"}});
+}
+
 struct Recipe {
   // likelihood "auto": gaussian for numbers, probit for two classes, robust_max for more.
   Architecture architecture = {.likelihood = "auto"};
   InitializeOptions start;
   Whitening whitening = Whitening::kAuto;  // of the inputs
+  Warping warping = Warping::kAuto;        // likewise
   Inference inference = Inference::kAep;
   double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit
   // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as
@@ -70,6 +82,7 @@ struct Recipe {
   // The recipe of a single network says never.
   Stacking stack = Stacking::kAuto;
   Local local = Local::kAuto;
+  TargetKind target_kind = TargetKind::kAuto;  // in ensembles
   Precision precision = Precision::kDouble;
   std::uint64_t seed = 1;  // of the start and of the batches
   int threads = 0;         // 0: all cores. The result does not depend on it

@@ -306,6 +306,20 @@ class _DeepGP(RecipeParameters, BaseEstimator):
         share = model.relevance()["share"]
         return {target: dict(zip(schema["features"], map(float, row))) for target, row in zip(schema["targets"], share)}
 
+    def outside(self, X: Any) -> np.ndarray:
+        """In how many columns each row lies beyond the rows of the training: [rows] of integers.
+
+        Where it is above 0 the model extrapolates. Predictions there follow the trend that held at the edges of the
+        table, and error bars grow with the distance. Missing cells lie inside.
+        """
+        model = self._require_fitted()
+        rows = self._rows(X)
+        counts: np.ndarray = model.outside(rows)
+        if len(counts) == 0 and (rows.rows if isinstance(rows, _core.Table) else len(rows)) > 0:
+            raise ValueError("the model was made by an older fathom and does not know the range of its inputs; "
+                             "fit it anew")
+        return counts.astype(np.int64)
+
     # Files
 
     def save(self, path: Any) -> None:

@@ -1,0 +1,287 @@
+#include "fathom/ensemble/target_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
+#include "fathom/base/random.h"
+#include "fathom/fitted/predictor.h"
+
+namespace fathom {
+
+namespace {
+
+// The recipe of an ensemble of the cheap members.
+Recipe Cheap(const Recipe& recipe) {
+  Recipe cheap = recipe;
+  cheap.local = Local::kOnly;
+  return cheap;
+}
+
+Dataset WithTargets(const Dataset& dataset, Matrix targets) {
+  DatasetParts parts = dataset.parts();
+  parts.targets = std::move(targets);
+  return parts;
+}
+
+Moments Unscaled(const Scaler& scaler, const Moments& scaled) {
+  Moments centre = scaled;
+  centre.mean = centre.mean * scaler.scale.asDiagonal();
+  centre.mean.rowwise() += scaler.mean.transpose();
+  centre.var = centre.var * scaler.scale.cwiseAbs2().asDiagonal();
+  return centre;
+}
+
+// The steps, and the warps that may suit numbers of this nature.
+void AddWarps(const TargetNature& nature, TargetShape shape, std::vector<TargetShape>* shapes) {
+  shapes->push_back(shape);
+  const double range = nature.most - nature.least;
+  const bool positive = shape.step > 0 ? shape.least >= 0 : nature.least > 0;
+  if (positive && nature.skewed) {
+    // The second one bends less: from straight to a logarithm around the median.
+    const double half = 0.5 * shape.step;
+    for (const double shift : {half, half + nature.median}) {
+      if (shift == half && shift != 0 && nature.median == 0) continue;
+      shape.warp = {Warp::Kind::kLog, shift, shape.step > 0 ? shape.least : 0.1 * nature.least,
+                    nature.most};
+      if (shape.warp.low + shift > 0) shapes->push_back(shape);
+    }
+  }
+  if (nature.bounded && shape.step == 0) {
+    constexpr double kSoft = 0.01;
+    const double most = nature.most > 1 ? 100 : 1;
+    shape.warp = {Warp::Kind::kLogit, kSoft * range, 0, most};
+    shapes->push_back(shape);
+  }
+}
+
+Vector Without(const Vector& target, double value) {
+  std::vector<double> rest;
+  for (const double y : target) {
+    if (y != value) rest.push_back(y);
+  }
+  return Eigen::Map<const Vector>(rest.data(), static_cast<Index>(rest.size()));
+}
+
+// Scores of a prediction, row by row.
+class Check {
+ public:
+  void Add(const Prediction& prediction, const Vector& y, const Vector& weights) {
+    const Matrix mean = prediction.Mean();
+    for (Index n = 0; n < y.size(); ++n) {
+      const double weight = weights.size() > 0 ? weights[n] : 1;
+      ++rows_;
+      sum_ += weight;
+      log_likelihood_ += weight * std::max(prediction.LogDensity(n, y.row(n)), kLeast);
+      squares_ += weight * std::pow(y[n] - mean(n, 0), 2);
+      const double before = prediction.discrete()
+                                ? y[n] - 0.5 * prediction.observations[0]->lattice().step
+                                : std::nextafter(y[n], -HUGE_VAL);
+      covered_ += weight * PartInside(prediction.Cdf(n, 0, before), prediction.Cdf(n, 0, y[n]));
+    }
+  }
+
+  HeldOutCheck Take() const {
+    return {.rows = rows_,
+            .coverage_95 = covered_ / sum_,
+            .log_likelihood = log_likelihood_ / sum_,
+            .rmse = std::sqrt(squares_ / sum_)};
+  }
+
+ private:
+  static constexpr double kLeast = -700;
+
+  // Of the probability between the two, the part that lies in the central interval of 95 %.
+  static double PartInside(double below, double up_to) {
+    constexpr double kLow = 0.025, kHigh = 0.975;
+    if (!(up_to > below)) return up_to > kLow && up_to < kHigh ? 1 : 0;
+    const double part = std::min(up_to, kHigh) - std::max(below, kLow);
+    return std::clamp(part / (up_to - below), 0.0, 1.0);
+  }
+
+  Index rows_ = 0;
+  double sum_ = 0, log_likelihood_ = 0, squares_ = 0, covered_ = 0;
+};
+
+Vector Rows(const Vector& values, const std::vector<Index>& rows) {
+  return values.size() > 0 ? Vector(values(rows)) : Vector();
+}
+
+}  // namespace
+
+std::vector<TargetShape> ShapesFor(const TargetNature& nature, const Vector& target) {
+  if (nature.distinct < 2) return {{}};
+  TargetShape shape;
+  if (nature.has_two_values()) {
+    shape.step = shape.value_width = nature.most - nature.least;
+    shape.least = shape.most = nature.least;
+    shape.has_value = true;
+    shape.value = nature.most;
+    return {shape};
+  }
+  if (nature.step > 0) {
+    shape.step = nature.step;
+    // Numbers that are no counts may go on below, far beyond what was seen.
+    const double beyond = 3 * std::ceil((nature.most - nature.least) / nature.step);
+    shape.least = nature.is_count() ? 0 : nature.least - beyond * nature.step;
+  }
+  std::vector<TargetShape> shapes;
+  AddWarps(nature, shape, &shapes);
+  const bool at_an_end = nature.common == nature.least || nature.common == nature.most;
+  if (!nature.has_frequent_value() || (nature.step > 0 && !at_an_end)) return shapes;
+  const TargetNature rest = NatureOf(Without(target, nature.common));
+  constexpr double kFine = 1e-3;  // of the spread: what has a probability has no finite density
+  shape.has_value = true;
+  shape.value = nature.common;
+  shape.value_width = shape.step > 0 ? shape.step : kFine * rest.sd;
+  if (shape.step > 0 && nature.common == nature.least) shape.least = nature.common + shape.step;
+  AddWarps(rest, shape, &shapes);
+  return shapes;
+}
+
+ShapedTarget::ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
+                           const ThreadPool& pool)
+    : all_(dataset), latent_(dataset), shape_(shape) {
+  const Vector y = dataset.targets().col(0);
+  const bool two = shape.has_value && shape.step > 0 && shape.least == shape.most;
+  for (Index n = 0; n < y.size(); ++n) {
+    if (two || !shape.IsValue(y[n])) rows_of_latent_.push_back(n);
+  }
+  const Dataset rest = Subset(dataset, rows_of_latent_);
+  latent_ = WithTargets(
+      rest, rest.targets().unaryExpr([&](double value) { return shape.warp.Forward(value); }));
+  if (shape.has_value && !two) LearnShare(recipe, pool);
+}
+
+void ShapedTarget::LearnShare(const Recipe& recipe, const ThreadPool& pool) {
+  const Matrix is_value =
+      all_.targets().unaryExpr([&](double y) { return shape_.IsValue(y) ? 1.0 : 0.0; });
+  const Recipe cheap = Cheap(recipe);
+  const ScaledTable table = ScaleTable(WithTargets(all_, is_value), cheap);
+  NumberEnsemble members(table, cheap, pool, nullptr);
+  members.Finish({});
+  ModelParts parts;
+  parts.schema = all_.schema();
+  parts.members = members.members();
+  share_ = std::make_shared<const Model>(std::move(parts));
+  q_ = Unscaled(table.target_scaler, members.centre()).mean.col(0);
+}
+
+ScaledTable ShapedTarget::Scaled(const Recipe& recipe) const {
+  ScaledTable table = ScaleTable(latent_, recipe);
+  if (shape_.step > 0 && !has_two_values())
+    AddCells(shape_, Rows(all_.targets().col(0), rows_of_latent_), &table);
+  return table;
+}
+
+std::shared_ptr<const Calibration> ShapedTarget::Complete(const NumberEnsemble& members,
+                                                          const ScaledTable& table) const {
+  if (shape_.is_plain()) return members.calibration();
+  auto whole = std::make_shared<Calibration>(*members.calibration());
+  const Moments centre = Unscaled(table.target_scaler, members.centre());
+  Check check;
+  const Vector y = all_.targets().col(0);
+  Vector share;
+  if (shape_.has_value) {
+    const Vector is_value = y.unaryExpr([&](double v) { return shape_.IsValue(v) ? 1.0 : 0.0; });
+    Vector q = q_;
+    if (has_two_values())
+      q = (centre.mean.col(0).array() - shape_.least) / (shape_.value - shape_.least);
+    whole->share_logit = FitShareLogit(q, is_value, all_.weights());
+    share = SharesOf(whole->share_logit, q);
+  }
+  check.Add(Shaped(shape_, Spread(*whole, centre), Rows(share, rows_of_latent_)),
+            Rows(y, rows_of_latent_), Rows(all_.weights(), rows_of_latent_));
+  if (share_ != nullptr) {
+    // The members have not seen the rows of the frequent value.
+    std::vector<Index> others;
+    for (Index n = 0; n < rows(); ++n) {
+      if (shape_.IsValue(y[n])) others.push_back(n);
+    }
+    ModelParts parts;
+    parts.schema = all_.schema();
+    parts.members = members.members();
+    parts.calibration = members.calibration();
+    const Moments x{all_.inputs().mean(others, Eigen::all), all_.inputs().var(others, Eigen::all)};
+    Prediction z = ModelPredictor(Model(std::move(parts)), 1).Predict(x);
+    check.Add(Shaped(shape_, std::move(z), Rows(share, others)), Rows(y, others),
+              Rows(all_.weights(), others));
+  }
+  whole->shape = shape_;
+  whole->share = share_;
+  whole->check = check.Take();
+  return whole;
+}
+
+ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool) {
+  if (recipe.target_kind == TargetKind::kPlain || dataset.targets().cols() != 1 ||
+      !dataset.schema().classes.empty())
+    return ShapedTarget(dataset);
+  const Vector y = dataset.targets().col(0);
+  const std::vector<TargetShape> shapes = ShapesFor(NatureOf(y), y);
+  if (shapes.size() == 1) return ShapedTarget(dataset, shapes[0], recipe, pool);
+  // Enough rows to tell shapes apart.
+  constexpr Index kMostRows = 1000;
+  RandomStream stream(recipe.seed, 6);
+  std::vector<Index> rows = stream.Permutation(dataset.rows());
+  rows.resize(static_cast<std::size_t>(std::min(kMostRows, dataset.rows())));
+  std::sort(rows.begin(), rows.end());
+  const Dataset part = Subset(dataset, rows);
+  const Recipe cheap = Cheap(recipe);
+  std::size_t best = 0;
+  double best_gain = 0;
+  HeldOutCheck plain;
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    HeldOutCheck check;
+    try {
+      const ShapedTarget target(part, shapes[k], cheap, pool);
+      const ScaledTable table = target.Scaled(cheap);
+      NumberEnsemble members(table, cheap, pool, nullptr);
+      members.Finish({});
+      check = target.Complete(members, table)->check;
+    } catch (const NumericalError&) {
+      if (k == 0) return ShapedTarget(dataset);
+      continue;
+    }
+    if (k == 0) plain = check;
+    // A larger error must be paid for: one per cent with a tenth of a nat per row.
+    constexpr double kPrice = 10;
+    constexpr double kWorthIt = 5;  // nats in all
+    const double dearer = std::max(0.0, check.rmse / plain.rmse - 1);
+    const double gain = check.log_likelihood - plain.log_likelihood - kPrice * dearer;
+    if (gain * static_cast<double>(part.rows()) > kWorthIt && gain > best_gain) {
+      best = k;
+      best_gain = gain;
+    }
+  }
+  return ShapedTarget(dataset, shapes[best], recipe, pool);
+}
+
+Vector FitShareLogit(const Vector& q, const Vector& is_value, const Vector& weights) {
+  // Newton's method on a concave function of two numbers.
+  Vector logit = Vector::Unit(2, 1);
+  const Vector identity = logit;
+  const Vector f = SharesOf(identity, q).unaryExpr([](double p) { return std::log(p / (1 - p)); });
+  constexpr int kRounds = 30;
+  for (int round = 0; round < kRounds; ++round) {
+    const Vector p = SharesOf(logit, q);
+    Vector slope = identity - logit;
+    Matrix curvature = Matrix::Identity(2, 2);
+    for (Index n = 0; n < q.size(); ++n) {
+      const double weight = weights.size() > 0 ? weights[n] : 1;
+      const Eigen::Vector2d x(1, f[n]);
+      slope += weight * (is_value[n] - p[n]) * x;
+      curvature += weight * p[n] * (1 - p[n]) * x * x.transpose();
+    }
+    Vector step = SolvePositiveDefinite(curvature, slope);
+    constexpr double kLongest = 1;  // far from the end the curvature is no guide
+    if (step.norm() > kLongest) step *= kLongest / step.norm();
+    logit += step;
+    if (step.norm() < 1e-12) break;
+  }
+  return logit;
+}
+
+}  // namespace fathom

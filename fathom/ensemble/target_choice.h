@@ -1,0 +1,61 @@
+// Which shape the target of a table has (distribution/target_shape.h). Its nature says what may
+// suit; left-out rows, predicted by the cheap members of an ensemble (a straight line and
+// neighbours), say whether it does.
+#ifndef FATHOM_ENSEMBLE_TARGET_CHOICE_H_
+#define FATHOM_ENSEMBLE_TARGET_CHOICE_H_
+
+#include <memory>
+#include <vector>
+
+#include "fathom/base/threads.h"
+#include "fathom/data/dataset.h"
+#include "fathom/data/target_nature.h"
+#include "fathom/ensemble/number_ensemble.h"
+#include "fathom/fitted/calibration.h"
+#include "fathom/recipe/recipe.h"
+
+namespace fathom {
+
+// The shapes that may suit, the plainest first.
+std::vector<TargetShape> ShapesFor(const TargetNature& nature, const Vector& target);
+
+// The target as an ensemble learns it.
+class ShapedTarget {
+ public:
+  // Any number, as it stands in the dataset.
+  explicit ShapedTarget(const Dataset& dataset) : all_(dataset), latent_(dataset) {}
+  // Throws NumericalError if the share of the frequent value cannot be learnt.
+  ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
+               const ThreadPool& pool);
+
+  const TargetShape& shape() const { return shape_; }
+  Index rows() const { return all_.rows(); }
+  // The rows that the members learn, with z in place of y: all but those of the frequent value.
+  const Dataset& latent() const { return latent_; }
+  // The latent rows, scaled.
+  ScaledTable Scaled(const Recipe& recipe) const;
+  // The calibration of an ensemble of Scaled() with what this adds to it.
+  std::shared_ptr<const Calibration> Complete(const NumberEnsemble& members,
+                                              const ScaledTable& table) const;
+
+ private:
+  bool has_two_values() const { return shape_.has_value && share_ == nullptr; }
+  void LearnShare(const Recipe& recipe, const ThreadPool& pool);
+
+  Dataset all_, latent_;
+  TargetShape shape_;
+  std::vector<Index> rows_of_latent_;
+  std::shared_ptr<const Model> share_;  // of the frequent value, if there are others than two
+  Vector q_;                            // [N] as share_ predicts each row without itself
+};
+
+// The shape that predicts left-out rows best. Others than the plain one must be worth it.
+ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool);
+
+// [a, b] that maximise the log probability of is_value given q: see [value-share]. The prior, one
+// row's worth, holds them near 0 and 1.
+Vector FitShareLogit(const Vector& q, const Vector& is_value, const Vector& weights = {});
+
+}  // namespace fathom
+
+#endif  // FATHOM_ENSEMBLE_TARGET_CHOICE_H_

@@ -1,0 +1,131 @@
+#include "fathom/ensemble/target_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fathom/base/random.h"
+#include "fathom/fit/fit.h"
+#include "fathom/fitted/predictor.h"
+
+namespace fathom {
+namespace {
+
+// Two inputs, and a target that `make` draws given the first.
+template <typename Make>
+DatasetParts Table(Index rows, const Make& make, std::uint64_t seed = 1) {
+  RandomStream stream(seed);
+  DatasetParts dataset;
+  dataset.source = "made";
+  dataset.schema = NumericSchema({"a", "b"}, {"y"});
+  Matrix x(rows, 2);
+  dataset.targets.resize(rows, 1);
+  for (Index n = 0; n < rows; ++n) {
+    x.row(n) << stream.Uniform(), stream.Uniform();
+    dataset.targets(n, 0) = make(x(n, 0), &stream);
+  }
+  dataset.inputs = Moments::Certain(x);
+  return dataset;
+}
+
+Recipe Neighbours() {
+  Recipe recipe;
+  recipe.local = Local::kOnly;
+  recipe.threads = 1;
+  return recipe;
+}
+
+double MeanLogDensity(const Model& model, const DatasetParts& rows) {
+  const Prediction y = ModelPredictor(model, 1).Predict(rows.inputs);
+  double sum = 0;
+  for (Index n = 0; n < rows.targets.rows(); ++n) sum += y.LogDensity(n, rows.targets.row(n));
+  return sum / static_cast<double>(rows.targets.rows());
+}
+
+double Coin(double a, RandomStream* stream) {
+  return stream->Uniform() < 1 / (1 + std::exp(3 - 6 * a)) ? 1 : 0;
+}
+
+// Most rows are 0, the others far from it.
+double MostlyZero(double a, RandomStream* stream) {
+  if (stream->Uniform() < 0.9 - 0.4 * a) return 0;
+  return std::exp(2 + a + 0.5 * stream->Normal());
+}
+
+TEST(ChooseTarget, TwoValuesHaveProbabilities) {
+  const Model model = Fit(Table(200, Coin), Neighbours());
+  const TargetShape& shape = model.calibration()->shape;
+  EXPECT_TRUE(shape.has_value);
+  EXPECT_EQ(model.calibration()->share, nullptr);
+  const DatasetParts fresh = Table(500, Coin, 2);
+  // The truth has -0.50, a constant -0.69.
+  EXPECT_GT(MeanLogDensity(model, fresh), -0.6);
+  const Prediction y = ModelPredictor(model, 1).Predict(fresh.inputs);
+  EXPECT_GE(y.Mean().minCoeff(), 0);
+  EXPECT_LE(y.Mean().maxCoeff(), 1);
+}
+
+TEST(ChooseTarget, AFrequentValueHasAProbabilityOfItsOwn) {
+  const Model model = Fit(Table(300, MostlyZero), Neighbours());
+  const Calibration& calibration = *model.calibration();
+  EXPECT_TRUE(calibration.shape.has_value);
+  EXPECT_EQ(calibration.shape.value, 0);
+  ASSERT_NE(calibration.share, nullptr);
+  EXPECT_EQ(calibration.check.rows, 300);
+  EXPECT_GT(calibration.check.coverage_95, 0.9);
+  const DatasetParts fresh = Table(300, MostlyZero, 2);
+  EXPECT_NEAR(MeanLogDensity(model, fresh), calibration.check.log_likelihood, 0.5);
+  // The same bits after a visit to a file.
+  const Model loaded = ModelFromBytes("model", ModelToBytes(model));
+  EXPECT_EQ(MeanLogDensity(loaded, fresh), MeanLogDensity(model, fresh));
+  EXPECT_EQ(loaded.calibration()->shape, calibration.shape);
+  EXPECT_EQ(loaded.natures(), model.natures());
+}
+
+TEST(ChooseTarget, PlainIsWhatWasAskedFor) {
+  Recipe recipe = Neighbours();
+  recipe.target_kind = TargetKind::kPlain;
+  const Model model = Fit(Table(100, MostlyZero), recipe);
+  EXPECT_TRUE(model.calibration()->shape.is_plain());
+  EXPECT_EQ(model.natures().size(), 1U);
+}
+
+TEST(ChooseTarget, SkewedNumbersAreLogarithms) {
+  const auto lognormal = [](double a, RandomStream* stream) {
+    return std::exp(3 * a + 0.5 * stream->Normal());
+  };
+  const Model model = Fit(Table(300, lognormal), Neighbours());
+  EXPECT_EQ(model.calibration()->shape.warp.kind, Warp::Kind::kLog);
+  const auto line = [](double a, RandomStream* stream) { return 3 * a + 0.5 * stream->Normal(); };
+  EXPECT_TRUE(Fit(Table(300, line), Neighbours()).calibration()->shape.is_plain());
+}
+
+TEST(FitShareLogit, FindsTheLogitThatTheRowsWereDrawnFrom) {
+  RandomStream stream(5);
+  constexpr Index kRows = 20000;
+  Vector q(kRows), is_value(kRows);
+  const Vector truth = (Vector(2) << 0.5, 1.7).finished();
+  for (Index n = 0; n < kRows; ++n) q[n] = stream.Uniform();
+  const Vector p = SharesOf(truth, q);
+  for (Index n = 0; n < kRows; ++n) is_value[n] = stream.Uniform() < p[n] ? 1 : 0;
+  EXPECT_TRUE(FitShareLogit(q, is_value).isApprox(truth, 0.06));
+  // One row says next to nothing.
+  const Vector one = FitShareLogit(Vector::Constant(1, 0.5), Vector::Ones(1));
+  EXPECT_LT(std::abs(one[0]), 0.5);
+  EXPECT_NEAR(one[1], 1, 1e-9);
+}
+
+TEST(ShapesFor, CountsIncludeAPartOfTheirOwnForZeros) {
+  RandomStream stream(3);
+  Vector y(200);
+  for (double& value : y) value = stream.Uniform() < 0.6 ? 0 : 1 + std::floor(4 * stream.Uniform());
+  const std::vector<TargetShape> shapes = ShapesFor(NatureOf(y), y);
+  EXPECT_EQ(shapes[0].step, 1);
+  EXPECT_FALSE(shapes[0].has_value);
+  EXPECT_TRUE(shapes.back().has_value);
+  EXPECT_EQ(shapes.back().least, 1);
+  for (const TargetShape& shape : shapes) EXPECT_NO_THROW(CheckShape(shape));
+}
+
+}  // namespace
+}  // namespace fathom
