@@ -7,11 +7,14 @@
 #include <limits>
 #include <sstream>
 
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/export.h"
 #include "fathom/fitted/linear_expert.h"
+#include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/fitted/predictor.h"
+#include "fathom/fitted/seen_rows.h"
 #include "tests/support/changed_model.h"
 #include "tests/support/random_model.h"
 #include "tests/support/test_folder.h"
@@ -110,13 +113,12 @@ void WriteRow(const Moments& x, Index n, std::ostream& out) {
 }
 
 // Rows as a model may meet them: certain ones, some with variances and some with missing cells.
-Moments RandomRows(const Model& model) {
+Moments RandomRows(Index columns) {
   RandomStream stream(11);
-  Moments x =
-      Moments::Certain(10 * stream.NormalMatrix(12, model.leader().input_scaler.mean.size()));
+  Moments x = Moments::Certain(10 * stream.NormalMatrix(12, columns));
   AddInputVariance(&stream, &x);
   for (Index n = 1; n < 12; n += 4)
-    x.mean(n, n % x.cols()) = x.var(n, n % x.cols()) = std::numeric_limits<double>::quiet_NaN();
+    x.mean(n, n % columns) = x.var(n, n % columns) = std::numeric_limits<double>::quiet_NaN();
   return x;
 }
 
@@ -188,7 +190,7 @@ void ExpectSameClasses(const Model& model, const Moments& x) {
 }
 
 void ExpectSamePredictions(const Model& model) {
-  const Moments x = RandomRows(model);
+  const Moments x = RandomRows(model.schema().width());
   model.schema().has_classes() ? ExpectSameClasses(model, x) : ExpectSameNumbers(model, x);
 }
 
@@ -256,6 +258,14 @@ Model WithLikelihood(const std::string& name, Index targets, Index num_classes) 
       member_of("se_ard+linear_ard", {.inputs = 2, .outputs = functions})};
   parts.members[0].weight = 0.3;
   parts.members[1].weight = 0.7;
+  if (num_classes > 0) {
+    parts.members[1].weight = 0.4;
+    parts.members.push_back(parts.members[1]);
+    parts.members[2].weight = 0.3;
+    parts.members[2].expert = std::make_shared<LogisticExpert>(
+        Logistic{0.3 * stream.NormalMatrix(2, num_classes), RandomVector(num_classes, &stream)},
+        name);
+  }
   return Model(std::move(parts));
 }
 
@@ -278,6 +288,7 @@ struct NeighbourCase {
   bool uncertain = false;  // rows and weights
   bool networks = false;
   bool local_noise = false;
+  bool edges = false;  // a warped input, rows that were seen, and rows beyond them
 };
 
 std::shared_ptr<const Expert> RandomNeighbours(const NeighbourCase& kind, Index inputs,
@@ -325,7 +336,13 @@ Model RandomEnsemble(const NeighbourCase& kind) {
   std::vector<std::string> names;
   for (Index t = 0; t < kind.targets; ++t) names.push_back("y" + std::to_string(t));
   parts.schema = NumericSchema({"a", "b", "c"}, names);
-  const Scaler inputs = scaler(kInputs);
+  Scaler inputs = scaler(kInputs);
+  if (kind.edges) {
+    inputs.warps = {.columns = {1},
+                    .knots = Eigen::RowVectorXd::LinSpaced(kWarpKnots, -2, 1),
+                    .scores = Eigen::RowVectorXd::LinSpaced(kWarpKnots, -1.2, 1).array().cube()};
+  }
+  const Index scaled = inputs.outputs();
   const Scaler targets = scaler(kind.targets);
   const auto add = [&](std::shared_ptr<const Expert> expert, double weight,
                        std::vector<std::size_t> trend) {
@@ -344,19 +361,30 @@ Model RandomEnsemble(const NeighbourCase& kind) {
       parts.members.push_back(RandomWholeModel({"", "se_ard", options}, &stream).leader());
       parts.members.back().weight = 0.2;
     }
-    add(RandomNeighbours(kind, kInputs, &stream), 0.3, {0, 1});
+    add(RandomNeighbours(kind, scaled, &stream), 0.3, {0, 1});
   }
-  add(RandomLine(kInputs, kind.targets, &stream), 0, {});
-  add(RandomNeighbours(kind, kInputs, &stream), kind.networks ? 0.3 : 1,
-      {parts.members.size() - 1});
+  add(RandomLine(scaled, kind.targets, &stream), 0, {});
+  add(RandomNeighbours(kind, scaled, &stream), kind.networks ? 0.3 : 1, {parts.members.size() - 1});
   auto calibration = std::make_shared<Calibration>();
   calibration->scales = (Vector(3) << 0.3, 1, 4).finished();
   calibration->shares = (Vector(3) << 0.25, 0.5, 0.25).finished();
   calibration->floor = RandomPositive(kind.targets, 2, &stream);
-  if (kind.local_noise) {
-    calibration->local_noise = RandomNeighbours(kind, kInputs, &stream);
-    calibration->input_scaler = inputs;
-    calibration->target_scaler = targets;
+  calibration->input_scaler = inputs;
+  calibration->target_scaler = targets;
+  if (kind.local_noise) calibration->local_noise = RandomNeighbours(kind, scaled, &stream);
+  if (kind.edges) {
+    const Moments rows = StandardizeInputs(inputs, RandomRows(kInputs));
+    calibration->seen = std::make_shared<SeenRows>(
+        SeenRows{rows.mean.middleRows(2, 2), stream.NormalMatrix(2, kind.targets),
+                 Matrix::Constant(2, kind.targets, 0.3)});
+    calibration->beyond =
+        std::make_shared<Beyond>(Beyond{.course = kind.local_noise ? Course::kLine : Course::kSlope,
+                                        .slope = stream.NormalMatrix(scaled, kind.targets),
+                                        .intercept = RandomVector(kind.targets, &stream),
+                                        .lengthscales = RandomPositive(scaled, 1, &stream),
+                                        .growth = RandomPositive(kind.targets, 0.5, &stream),
+                                        .power = 0.5});
+    parts.data.range = {Vector::Constant(kInputs, -6), Vector::Constant(kInputs, 9)};
   }
   parts.calibration = std::move(calibration);
   return Model(std::move(parts));
@@ -369,6 +397,12 @@ TEST(CHeaderEnsemble, PredictsWhatTheEnginePredicts) {
 TEST(CHeaderEnsemble, OfSeveralTargetsFromUncertainRows) {
   ExpectSamePredictions(
       RandomEnsemble({.targets = 4, .uncertain = true, .networks = true, .local_noise = true}));
+}
+
+TEST(CHeaderEnsemble, OfWarpedInputsSeenRowsAndRowsBeyond) {
+  ExpectSamePredictions(RandomEnsemble({.edges = true}));
+  ExpectSamePredictions(RandomEnsemble(
+      {.targets = 2, .uncertain = true, .networks = true, .local_noise = true, .edges = true}));
 }
 
 TEST(CHeaderEnsemble, OfNeighboursAlone) {
@@ -447,6 +481,13 @@ TEST(CHeaderRefusals, NameTheReason) {
     });
   });
   EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("sampled paths"), std::string::npos);
+  model = Changed(RandomEnsemble({}), [](ModelParts* parts) {
+    auto calibration = std::make_shared<Calibration>(*parts->calibration);
+    calibration->shape.warp = {.kind = Warp::Kind::kLog, .shift = 1, .low = 0, .high = 10};
+    parts->calibration = std::move(calibration);
+  });
+  EXPECT_NE(ErrorOf([&] { ExportCHeader(model, "m"); }).find("target_kind 'plain'"),
+            std::string::npos);
 }
 
 }  // namespace

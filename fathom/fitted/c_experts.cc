@@ -71,10 +71,11 @@ void CheckExpertForC(const Expert& expert) {
     return;
   }
   if (dynamic_cast<const LinearExpert*>(&expert) != nullptr ||
-      dynamic_cast<const NeighbourExpert*>(&expert) != nullptr)
+      dynamic_cast<const NeighbourExpert*>(&expert) != nullptr ||
+      dynamic_cast<const LogisticExpert*>(&expert) != nullptr)
     return;
   ThrowError("a C header cannot be written for a member of the kind ", Quoted(expert.Kind()),
-             "; deep GPs, neighbour GPs and straight lines can be exported");
+             "; deep GPs, neighbour GPs, straight lines and logistic regressions can be exported");
 }
 
 std::vector<std::string> KernelFamilies(const Expert& expert) {
@@ -92,6 +93,8 @@ std::string CExpertWriter::Write(const Expert& expert, Index trends, const std::
     return "@ask_network, &" + WriteNetwork(deep->network(), own);
   if (const auto* line = dynamic_cast<const LinearExpert*>(&expert))
     return "@ask_line, &" + WriteLine(line->ridge(), own);
+  if (const auto* logistic = dynamic_cast<const LogisticExpert*>(&expert))
+    return "@ask_logistic, &" + WriteLogistic(logistic->logistic(), own);
   return "@ask_neighbours, &" +
          WriteNeighbours(dynamic_cast<const NeighbourExpert&>(expert), trends, own);
 }
@@ -170,6 +173,14 @@ std::string CExpertWriter::WriteLine(const Ridge& ridge, const std::string& own)
   return text_.Structs("line", "line" + own,
                        {Entry(ridge.inputs(), rank, CNumber(ridge.rows), weights, intercept, centre,
                               vectors, eigenvalues, penalty, noise)}) +
+         "[0]";
+}
+
+std::string CExpertWriter::WriteLogistic(const Logistic& logistic, const std::string& own) {
+  const std::string weights = text_.Table("weights" + own, logistic.weights);
+  const std::string intercept = text_.Table("intercept" + own, logistic.intercept);
+  return text_.Structs("logistic", "logistic" + own,
+                       {Entry(logistic.inputs(), weights, intercept)}) +
          "[0]";
 }
 

@@ -9,6 +9,7 @@
 #include "fathom/fitted/c_text.h"
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/linear_expert.h"
+#include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/model/conditioned_model.h"
 
@@ -35,6 +36,7 @@ class CExpertWriter {
   std::string WriteFunction(const GpLayer& layer, const Conditioned& q, Index d,
                             const std::string& of_layer);
   std::string WriteLine(const Ridge& ridge, const std::string& own);
+  std::string WriteLogistic(const Logistic& logistic, const std::string& own);
   std::string WriteNeighbours(const NeighbourExpert& expert, Index trends, const std::string& own);
   // A table that several neighbour GPs may have in common is written once.
   std::string SharedTable(const std::string& name, Matrix numbers);

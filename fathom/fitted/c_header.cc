@@ -6,11 +6,13 @@
 #include "fathom/base/error.h"
 #include "fathom/base/quadrature.h"
 #include "fathom/base/text.h"
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/c_experts.h"
 #include "fathom/fitted/c_source.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/export.h"
+#include "fathom/fitted/seen_rows.h"
 
 namespace fathom {
 
@@ -56,6 +58,19 @@ LikelihoodSource SourceOf(const Likelihood& likelihood) {
   ThrowError("a C header cannot be written for the likelihood ", Quoted(name));
 }
 
+void CheckScalerForC(const Scaler& scaler) {
+  if (scaler.warps.size() > 0 && scaler.directions.size() > 0)
+    ThrowError("a C header knows inputs that are whitened or warped, and this model has both");
+}
+
+void CheckCalibrationForC(const Calibration& calibration) {
+  CheckScalerForC(calibration.input_scaler);
+  if (!calibration.shape.is_plain()) {
+    ThrowError("a C header cannot be written for a target that is ", Describe(calibration.shape),
+               "; fit a model that takes it for any number, with the recipe's target_kind 'plain'");
+  }
+}
+
 using Group = std::span<const Member>;  // members that share an expert
 
 class HeaderWriter {
@@ -70,7 +85,11 @@ class HeaderWriter {
         guard_(name + "_H") {
     std::transform(guard_.begin(), guard_.end(), guard_.begin(),
                    [](char c) { return static_cast<char>(std::toupper(c)); });
-    for (const Group& group : groups_) Look(*group.front().expert);
+    for (const Group& group : groups_) {
+      Look(*group.front().expert);
+      CheckScalerForC(group.front().input_scaler);
+    }
+    if (calibration_ != nullptr) CheckCalibrationForC(*calibration_);
     if (LocalNoise() != nullptr) Look(*LocalNoise());
   }
 
@@ -90,6 +109,7 @@ class HeaderWriter {
       text_.Part(c_source::kNetwork);
     }
     if (kinds_.contains(LinearExpert::kKind)) text_.Part(c_source::kLine);
+    if (kinds_.contains(LogisticExpert::kKind)) text_.Part(c_source::kLogistic);
     if (kinds_.contains(NeighbourExpert::kKind)) text_.Part(c_source::kNeighbours);
     WriteMembers();
     text_.Part(c_source::kEnter);
@@ -175,6 +195,16 @@ class HeaderWriter {
     return paths ? network->num_paths() : 1;
   }
 
+  // Scaled, before other members add to them.
+  Index MostColumns() const {
+    Index most = model_.schema().width();
+    for (const Group& group : groups_)
+      most = std::max(most, model_.schema().width() + group.front().input_scaler.warps.size());
+    if (calibration_ != nullptr)
+      most = std::max(most, model_.schema().width() + calibration_->input_scaler.warps.size());
+    return most;
+  }
+
   void WriteSizes() {
     std::size_t shares = 1;
     Index parts = calibration_ == nullptr ? 1 : calibration_->scales.size();
@@ -188,17 +218,19 @@ class HeaderWriter {
     text_.Line("  @INPUTS = ", model_.schema().width(), ",");
     text_.Line("  @OUTPUTS = ", targets(), ",");
     if (classes()) text_.Line("  @CLASSES = ", model_.schema().classes.size(), ",");
-    text_.Line("  @FUNCTIONS = ", functions_, ",");
+    const Index functions =
+        std::max(functions_, static_cast<Index>(model_.schema().classes.size()));
+    text_.Line("  @FUNCTIONS = ", functions, ",");
     text_.Line("  @GAUSSIAN = ", likelihood_.AddsGaussianNoise() ? 1 : 0, ",");
     text_.Line("  @COUNTS = ", likelihood_.IsDiscrete() ? 1 : 0, ",");
     text_.Line("  @MEMBERS = ", groups_.size(), ",");
     if (calibration_ != nullptr) text_.Line("  @SCALES = ", calibration_->scales.size(), ",");
+    text_.Line("  @KNOTS = ", kWarpKnots, ",");
     text_.Line("  @MOST_SHARES = ", shares, ",");
     text_.Line("  @MOST_PARTS = ", parts, ",");
     text_.Line("  @MOST_POINTS = ", most_points_, ",");
     text_.Line("  @MOST_NEAR = ", most_near_, ",");
-    text_.Line("  @MOST_INPUTS = ", std::max(most_inputs_, model_.schema().width() + targets()),
-               ",");
+    text_.Line("  @MOST_INPUTS = ", std::max(most_inputs_, MostColumns() + targets()), ",");
     text_.Line("  @MOST_OUTPUTS = ", most_outputs_);
     text_.Line("};");
   }
@@ -228,32 +260,86 @@ class HeaderWriter {
                         std::to_string(trend.size()) + ", " + list);
     }
     text_.Structs("member", "members", entries);
-    if (LocalNoise() == nullptr) return;
-    Member noise;
-    noise.expert = calibration_->local_noise;
-    noise.input_scaler = calibration_->input_scaler;
-    noise.target_scaler = calibration_->target_scaler;
-    noise.trend = {0};  // the centre takes the place of a trend
-    text_.Structs("member", "local_noise_member",
-                  {WriteMember(noise, "_noise", "1, {{1, 1}}") + ", 0, NULL"});
+    if (calibration_ == nullptr || calibration_->input_scaler.mean.size() == 0) return;
+    Member whole;
+    whole.expert = calibration_->local_noise;
+    whole.input_scaler = calibration_->input_scaler;
+    whole.target_scaler = calibration_->target_scaler;
+    whole.trend = {0};  // the centre takes the place of a trend
+    text_.Structs("member", "calibrated",
+                  {WriteMember(whole, "_noise", "1, {{1, 1}}") + ", 0, NULL"});
+  }
+
+  // Writes the tables of the calibration and the functions that read them.
+  void WriteCalibration() {
+    text_.Plain("\n");
+    text_.Table("scales", calibration_->scales);
+    text_.Table("shares", calibration_->shares);
+    text_.Table("floors", calibration_->floor);
+    text_.Part(LocalNoise() == nullptr ? c_source::kNoLocalNoise : c_source::kLocalNoise);
+    if (const SeenRows* seen = calibration_->seen.get()) {
+      text_.Line("enum { @SEEN = ", seen->x.rows(), " };");
+      text_.Table("seen_x", seen->x);
+      text_.Table("seen_mean", seen->mean);
+      text_.Table("seen_var", seen->var);
+    }
+    text_.Part(calibration_->seen == nullptr ? c_source::kNoSeen : c_source::kSeen);
+    if (const Beyond* beyond = calibration_->beyond.get()) {
+      text_.Line("enum { @BEYOND_COURSE = ",
+                 beyond->course == Course::kStay    ? 0
+                 : beyond->course == Course::kSlope ? 1
+                                                    : 2,
+                 " };");
+      text_.Table("low", model_.data().range.low);
+      text_.Table("high", model_.data().range.high);
+      text_.Table("beyond_lengthscales", beyond->lengthscales);
+      text_.Table("beyond_slope", beyond->slope);
+      text_.Table("beyond_intercept", beyond->intercept);
+      text_.Table("beyond_growth", beyond->growth);
+      text_.Table("beyond_power", Matrix::Constant(1, 1, beyond->power));
+    }
+    text_.Part(calibration_->beyond == nullptr ? c_source::kNoBeyond : c_source::kBeyond);
+    text_.Part(c_source::kCalibration);
+  }
+
+  std::string WriteWarps(const ColumnWarps& warps, const std::string& own) {
+    if (warps.size() == 0) return "0, NULL";
+    std::vector<std::string> entries;
+    for (Index w = 0; w < warps.size(); ++w) {
+      const std::string of_warp = own + "_" + std::to_string(w);
+      const std::string knots = text_.Table("knots" + of_warp, warps.knots.row(w));
+      const std::string scores = text_.Table("scores" + of_warp, warps.scores.row(w));
+      entries.push_back(std::to_string(warps.columns[static_cast<std::size_t>(w)]) + ", " + knots +
+                        ", " + scores);
+    }
+    return std::to_string(warps.size()) + ", " + text_.Structs("warp", "warps" + own, entries);
   }
 
   // Writes the tables of a member; what stands in its @member but the trend.
   std::string WriteMember(const Member& member, const std::string& own, const std::string& shares) {
     text_.Plain("\n");
-    const std::string expert = experts_.Write(*member.expert, TrendsOf(member), own);
+    const std::string expert = member.expert == nullptr
+                                   ? "NULL, NULL"
+                                   : experts_.Write(*member.expert, TrendsOf(member), own);
     const std::string inputs = text_.Columns("inputs" + own, member.input_scaler);
     const std::string outputs = text_.Columns("outputs" + own, member.target_scaler);
     const Matrix& turned = member.input_scaler.directions;
     const std::string directions =
         turned.size() > 0 ? text_.Table("directions" + own, turned) : "NULL";
     const DeepGp* network = FindNetwork(member);
-    const Vector parameters =
-        network != nullptr ? network->likelihood_parameters : member.expert->NoiseVariance();
+    Vector parameters;
+    if (network != nullptr) {
+      parameters = network->likelihood_parameters;
+    } else if (member.expert != nullptr) {
+      parameters = member.expert->NoiseVariance();
+    }
+    const std::string warps = WriteWarps(member.input_scaler.warps, own);
+    const bool probabilities = dynamic_cast<const LogisticExpert*>(member.expert.get()) != nullptr;
     const std::string of_likelihood =
         parameters.size() > 0 ? text_.Table("parameters" + own, parameters) : "NULL";
     return expert + ", " + std::to_string(member.input_scaler.outputs()) + ", " + inputs + ", " +
-           outputs + ", " + directions + ", " + of_likelihood + ", " + shares;
+           outputs + ", " + directions + ", " + of_likelihood + ", " + warps + ", " +
+           (probabilities ? "1" : "0") + ", " + shares;
   }
 
   // "2, {{0.7, 1}, {0.01, 25}}": the weights of the members and how they multiply the noise. Those
@@ -280,12 +366,7 @@ class HeaderWriter {
     if (calibration_ == nullptr) {
       text_.Part(c_source::kMixture);
     } else {
-      text_.Plain("\n");
-      text_.Table("scales", calibration_->scales);
-      text_.Table("shares", calibration_->shares);
-      text_.Table("floors", calibration_->floor);
-      text_.Part(LocalNoise() == nullptr ? c_source::kNoLocalNoise : c_source::kLocalNoise);
-      text_.Part(c_source::kCalibration);
+      WriteCalibration();
     }
     text_.Part(c_source::kPredictNumbers);
   }

@@ -25,6 +25,7 @@ extern const char* const kSpectralMixture;
 extern const char* const kNetwork;
 extern const char* const kLine;
 extern const char* const kNeighbours;
+extern const char* const kLogistic;  // whose components hold probabilities of classes
 
 // `@normal_tail`.
 extern const char* const kNormal;
@@ -49,9 +50,15 @@ extern const char* const kSay;
 // Need the table `@members`.
 extern const char* const kMixture;
 extern const char* const kCalibration;
-// g of [calibration]: by the member `@local_noise`, or 0.
+// g of [calibration], or 0. Like the next, it needs `@calibrated`, a member with the calibration's
+// scalers.
 extern const char* const kLocalNoise;
 extern const char* const kNoLocalNoise;
+// Rows that the training has seen, and rows beyond it. Each has its opposite, which does nothing.
+extern const char* const kSeen;
+extern const char* const kNoSeen;
+extern const char* const kBeyond;
+extern const char* const kNoBeyond;
 // The functions that a user calls.
 extern const char* const kPredictNumbers;
 extern const char* const kPredictClasses;

@@ -7,6 +7,12 @@ typedef struct @column {
   double mean, scale, missing_var;
 } @column;
 
+/* A curve that a column takes part in a second time: straight between its knots, of slope 1 beyond them. */
+typedef struct @warp {
+  int column;
+  const double *knots, *scores; /* [KNOTS] */
+} @warp;
+
 typedef struct @share {
   double weight, noise_scale; /* which multiplies the variance of the noise */
 } @share;
@@ -18,7 +24,7 @@ typedef struct @component {
   double weight, m[@FUNCTIONS], v[@FUNCTIONS];
 } @component;
 
-/* The columns, standardised, come to the expert along `directions` [INPUTS, raw], or as they are where that is null. If
+/* The columns, standardised, and their `warps` behind them come to the expert along `directions` [INPUTS, raw], or as they are where that is null. If
    it builds on other members, the average of their means comes behind them, and the expert predicts what they leave
    over. The member counts once for each of its `shares` in the mixture, each with its own noise. */
 typedef struct @member {
@@ -27,6 +33,9 @@ typedef struct @member {
   int raw;
   const @column *inputs, *outputs;
   const double *directions, *parameters; /* parameters: of the likelihood */
+  int warp_count;
+  const @warp *warps;
+  int probabilities; /* whether the expert's functions are the probabilities of classes */
   int share_count;
   @share shares[@MOST_SHARES];
   int trend_count;
@@ -144,6 +153,35 @@ static inline int @ask_line(const @member *member, const double *m, const double
     for (t = 0; t < @OUTPUTS; ++t) leverage[t] += along * along / (line->eigenvalues[r] + line->penalty[t]);
   }
   for (t = 0; t < @OUTPUTS; ++t) out->v[t] += line->noise[t] * leverage[t];
+  out->weight = 1;
+  return 1;
+}
+)";
+
+const char* const kLogistic = R"(
+/* Logistic regression: weights [inputs, CLASSES]. */
+typedef struct @logistic {
+  int inputs;
+  const double *weights, *intercept;
+} @logistic;
+
+static inline int @ask_logistic(const @member *member, const double *m, const double *v, @component *out) {
+  const @logistic *line = (const @logistic *)member->expert;
+  double top = -HUGE_VAL, sum = 0;
+  int c, k;
+  for (k = 0; k < @CLASSES; ++k) {
+    double score = line->intercept[k], var = 0;
+    for (c = 0; c < line->inputs; ++c) {
+      const double weight = line->weights[c * @CLASSES + k];
+      score += m[c] * weight;
+      var += v[c] * weight * weight;
+    }
+    out->m[k] = score / sqrt(1 + 3.141592653589793 / 8 * var);
+    out->v[k] = 0;
+    top = fmax(top, out->m[k]);
+  }
+  for (k = 0; k < @CLASSES; ++k) sum += out->m[k] = exp(out->m[k] - top);
+  for (k = 0; k < @CLASSES; ++k) out->m[k] /= sum;
   out->weight = 1;
   return 1;
 }

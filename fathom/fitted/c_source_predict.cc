@@ -3,11 +3,25 @@
 namespace fathom::c_source {
 
 const char* const kEnter = R"(
+static inline double @warp_at(const @warp *warp, double at, double *slope) {
+  int low = 0, high = @KNOTS - 1;
+  *slope = 1;
+  if (at <= warp->knots[0]) return warp->scores[0] + at - warp->knots[0];
+  if (at >= warp->knots[high]) return warp->scores[high] + at - warp->knots[high];
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (warp->knots[middle] <= at) low = middle;
+    else high = middle;
+  }
+  *slope = (warp->scores[high] - warp->scores[low]) / (warp->knots[high] - warp->knots[low]);
+  return warp->scores[low] + *slope * (at - warp->knots[low]);
+}
+
 /* Fills m and v with what the expert of a member sees of a row: its columns and, where it builds on other members, the
    trend [OUTPUTS] in the units of the table. */
 static inline void @enter(const @member *member, const double *x, const double *x_std, const double *trend, double *m,
                           double *v) {
-  int c, r, t;
+  int c, r, t, w;
   for (r = 0; r < member->raw; ++r) m[r] = v[r] = 0;
   for (c = 0; c < @INPUTS; ++c) {
     const @column *column = &member->inputs[c];
@@ -25,6 +39,14 @@ static inline void @enter(const @member *member, const double *x, const double *
       m[r] += column_m * along;
       v[r] += column_v * along * along;
     }
+  }
+  for (w = 0; w < member->warp_count; ++w) {
+    const @warp *warp = &member->warps[w];
+    const int missing = x[warp->column] != x[warp->column];
+    double slope;
+    const double value = @warp_at(warp, m[warp->column], &slope);
+    m[@INPUTS + w] = missing ? 0 : value;
+    v[@INPUTS + w] = missing ? member->inputs[warp->column].missing_var : slope * slope * v[warp->column];
   }
   for (t = 0; trend && t < @OUTPUTS; ++t) {
     m[member->raw + t] = (trend[t] - member->outputs[t].mean) / member->outputs[t].scale;
@@ -134,9 +156,85 @@ static inline void @widen(const double *x, const double *x_std, const double *ce
   double m[@MOST_INPUTS], v[@MOST_INPUTS];
   @component log_scale;
   int t;
-  @enter(@local_noise_member, x, x_std, centre, m, v);
-  @ask_neighbours(@local_noise_member, m, v, &log_scale);
+  @enter(@calibrated, x, x_std, centre, m, v);
+  @ask_neighbours(@calibrated, m, v, &log_scale);
   for (t = 0; t < @OUTPUTS; ++t) var[t] *= exp(2 * log_scale.m[t]);
+}
+)";
+
+const char* const kNoSeen = R"(
+static inline void @recall(const double *x, const double *x_std, double *centre, double *var) {
+  (void)x, (void)x_std, (void)centre, (void)var;
+}
+)";
+
+const char* const kSeen = R"(
+/* The training has seen rows with the same inputs: what it knows of them. */
+static inline void @recall(const double *x, const double *x_std, double *centre, double *var) {
+  double m[@MOST_INPUTS], v[@MOST_INPUTS];
+  int c, n, t;
+  @enter(@calibrated, x, x_std, NULL, m, v);
+  for (c = 0; c < @calibrated->raw; ++c)
+    if (v[c] != 0) return;
+  for (n = 0; n < @SEEN; ++n) {
+    const double *row = @seen_x + (size_t)n * @calibrated->raw;
+    for (c = 0; c < @calibrated->raw && row[c] == m[c]; ++c) {
+    }
+    if (c < @calibrated->raw) continue;
+    for (t = 0; t < @OUTPUTS; ++t) {
+      const @column *unit = &@calibrated->outputs[t];
+      centre[t] = unit->mean + unit->scale * @seen_mean[n * @OUTPUTS + t];
+      var[t] = unit->scale * unit->scale * @seen_var[n * @OUTPUTS + t];
+    }
+    return;
+  }
+}
+)";
+
+const char* const kNoBeyond = R"(
+static inline void @clip(const double *x, double *inside) {
+  int c;
+  for (c = 0; c < @INPUTS; ++c) inside[c] = x[c];
+}
+
+static inline void @go_beyond(const double *x, const double *inside, const double *x_std, double *centre, double *var) {
+  (void)x, (void)inside, (void)x_std, (void)centre, (void)var;
+}
+)";
+
+const char* const kBeyond = R"(
+/* Moves a row to the edge of the training rows. */
+static inline void @clip(const double *x, double *inside) {
+  int c;
+  for (c = 0; c < @INPUTS; ++c) inside[c] = x[c] < @low[c] ? @low[c] : x[c] > @high[c] ? @high[c] : x[c];
+}
+
+/* From the centre and variance at the edge to those beyond it: along a straight line, and ever wider. */
+static inline void @go_beyond(const double *x, const double *inside, const double *x_std, double *centre, double *var) {
+  double m[@MOST_INPUTS], edge[@MOST_INPUTS], v[@MOST_INPUTS], square = 0, distance;
+  int c, t, moved = 0;
+  for (c = 0; c < @INPUTS; ++c) moved = moved || (x[c] == x[c] && x[c] != inside[c]);
+  if (!moved) return;
+  @enter(@calibrated, x, x_std, NULL, m, v);
+  @enter(@calibrated, inside, x_std, NULL, edge, v);
+  for (c = 0; c < @calibrated->raw; ++c) {
+    const double off = (m[c] - edge[c]) / @beyond_lengthscales[c];
+    square += off * off;
+  }
+  distance = sqrt(square);
+  for (t = 0; t < @OUTPUTS; ++t) {
+    const @column *unit = &@calibrated->outputs[t];
+    const double at_edge = (centre[t] - unit->mean) / unit->scale;
+    double there = at_edge, on_line = @beyond_intercept[t], at_line = on_line;
+    for (c = 0; c < @calibrated->raw; ++c) {
+      on_line += m[c] * @beyond_slope[c * @OUTPUTS + t];
+      at_line += edge[c] * @beyond_slope[c * @OUTPUTS + t];
+    }
+    if (@BEYOND_COURSE > 0) there += on_line - at_line;
+    if (@BEYOND_COURSE > 1) there += (1 - exp(-distance)) * (at_line - at_edge);
+    centre[t] = unit->mean + unit->scale * there;
+    var[t] += unit->scale * unit->scale * @beyond_growth[t] * @beyond_growth[t] * pow(distance, 2 * @beyond_power[0]);
+  }
 }
 )";
 
@@ -145,10 +243,12 @@ const char* const kCalibration = R"(
    behind the targets, the mixture of all members. */
 static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
   double means[@MEMBERS * @OUTPUTS], vars[@MEMBERS * @OUTPUTS], weights[@MEMBERS], centre[@OUTPUTS], var[@OUTPUTS];
+  double inside[@INPUTS];
   int count = 0, k, s, t;
+  @clip(x, inside);
   for (k = 0; k < @MEMBERS; ++k) {
     const @member *member = &@members[k];
-    const int own = @say(member, x, x_std, observed, means, out + count);
+    const int own = @say(member, observed ? inside : x, x_std, observed, means, out + count);
     for (t = 0; t < @OUTPUTS; ++t)
       @moments_of_all(out + count, own, t, &means[k * @OUTPUTS + t], &vars[k * @OUTPUTS + t]);
     weights[k] = 0;
@@ -164,7 +264,9 @@ static inline int @distribution(const double *x, const double *x_std, int observ
       var[t] += weights[k] * (vars[k * @OUTPUTS + t] + off * off);
     }
   }
-  @widen(x, x_std, centre, var);
+  @widen(inside, x_std, centre, var);
+  @recall(x, x_std, centre, var);
+  @go_beyond(x, inside, x_std, centre, var);
   for (s = 0; s < @SCALES; ++s) {
     out[s].member = NULL;
     out[s].weight = @shares[s];
@@ -275,7 +377,8 @@ static inline void @probabilities(const double *x, const double *x_std, double *
     paths = @members[k].ask(&@members[k], m, v, parts);
     for (i = 0; i < paths; ++i) {
       double own[@CLASSES];
-      @class_probabilities(parts[i].m, parts[i].v, own);
+      if (!@members[k].probabilities) @class_probabilities(parts[i].m, parts[i].v, own);
+      for (c = 0; @members[k].probabilities && c < @CLASSES; ++c) own[c] = parts[i].m[c];
       for (c = 0; c < @CLASSES; ++c) sum[c] += @members[k].shares[0].weight * parts[i].weight * own[c];
     }
   }
