@@ -111,13 +111,20 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
   return outcome;
 }
 
+// Rows may lack some of several targets.
+double MeanOfKnown(const Matrix& values) {
+  const auto unknown = values.array().isNaN();
+  const auto known = static_cast<double>(values.size() - unknown.count());
+  return unknown.select(0, values).sum() / std::max(known, 1.0);
+}
+
 // The course that is least wrong, block by block. A later one must be clearly better.
 std::size_t BestCourse(const std::vector<Outcome>& outcomes) {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < std::size(kCourses); ++c) {
     double sum = 0;
-    for (const Outcome& outcome : outcomes) sum += outcome.errors[c].cwiseAbs().mean();
+    for (const Outcome& outcome : outcomes) sum += MeanOfKnown(outcome.errors[c].cwiseAbs());
     constexpr double kClearly = 0.95;
     if (!(sum < kClearly * least)) continue;
     least = sum;
@@ -134,6 +141,7 @@ double GrowthScore(const std::vector<Outcome>& outcomes, std::size_t course, Ind
     const Vector e = outcome.errors[course].col(target);
     double block = 0;
     for (Index n = 0; n < e.size(); ++n) {
+      if (std::isnan(e[n])) continue;
       const double more = growth * std::pow(outcome.distance[n], power);
       block += LogNormalPdf(e[n], 0, outcome.var(n, target) + more * more);
     }

@@ -37,10 +37,19 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
     }
   }
   const Vector counts = table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector();
+  // What is not known says nothing of any candidate.
+  for (Index cell = 0; cell < errors.rows(); ++cell) {
+    if (errors.row(cell).hasNaN()) errors.row(cell).setZero();
+  }
   Vector weights = BlendWeights(errors, counts);
   if (line_is_first) weights = DoubtBlend(errors, weights, T, counts);
   weights = (weights.array() < kLeastWeight).select(0, weights);
   return weights / weights.sum();
+}
+
+// Of the targets that the row has.
+double KnownSquares(const Eigen::RowVectorXd& errors) {
+  return errors.array().isNaN().select(0, errors).squaredNorm();
 }
 
 LeftOut Together(const std::vector<Candidate>& candidates, const Vector& weights) {
@@ -107,8 +116,8 @@ bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
   double neighbours = 0;
   for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
     for (const Index n : table_.folds[fold].held_out) {
-      own += (table_.y.row(n) - kind.left_out().mean.row(n)).squaredNorm();
-      neighbours += (table_.y.row(n) - on_line_->left_out().mean.row(n)).squaredNorm();
+      own += KnownSquares(table_.y.row(n) - kind.left_out().mean.row(n));
+      neighbours += KnownSquares(table_.y.row(n) - on_line_->left_out().mean.row(n));
     }
   }
   return own <= kTooFar * kTooFar * neighbours;

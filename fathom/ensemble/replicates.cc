@@ -84,7 +84,7 @@ std::shared_ptr<const SeenRows> LearnFromReplicates(const ScaledTable& table, co
                                                     const Matrix& sd) {
   constexpr Index kLeastCopies = 10;
   constexpr double kLeastShare = 0.2;
-  if (CountCopies(table.copies) < kLeastCopies) return nullptr;
+  if (CountCopies(table.copies) < kLeastCopies || table.y.hasNaN()) return nullptr;
   const Groups groups = GroupByInputs(table.x);
   const auto G = static_cast<Index>(groups.rows.size());
   auto seen = std::make_shared<SeenRows>();

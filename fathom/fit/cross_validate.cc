@@ -126,7 +126,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   CheckRecipe(recipe);
   CrossValidation result;
   result.fold_of_row = FoldsOfRows(dataset.rows(), splits);
-  std::vector<Evaluation> scores(splits.size());
+  std::vector<std::vector<Evaluation>> scores(splits.size());
   std::vector<TargetPrediction> predictions(splits.size());
   std::vector<Matrix> quantiles(splits.size());
   const bool in_turn = control.ranks != nullptr && control.ranks->size() > 1;
@@ -149,7 +149,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     const ModelPredictor model(std::move(trained), inner.threads);
     const Dataset held_out = Subset(dataset, split.held_out);
     const TargetPrediction prediction = PredictTargets(model, held_out.inputs());
-    scores[number] = Evaluate(prediction, held_out.targets());
+    scores[number] = EvaluateEach(prediction, held_out.targets());
     if (!control.quantiles.empty()) quantiles[number] = QuantilesOf(prediction, control.quantiles);
     predictions[number] = MomentsOf(prediction);
     progress.Show(number, 1, true);
@@ -167,7 +167,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   });
   result.interrupted = progress.stopped();
   if (result.interrupted) return result;
-  result.scores = SummarizeFolds(std::move(scores));
+  result.scores = SummarizeEach(scores);
   result.out_of_fold = Gather(predictions, splits, dataset.rows());
   for (std::size_t fold = 0; fold < splits.size(); ++fold) {
     if (quantiles[fold].size() > 0)

@@ -21,7 +21,10 @@ void CheckDataset(const Dataset& dataset) {
   if (dataset.rows() == 0) ThrowError(dataset.source(), ": no rows to train on");
   if (dataset.inputs().cols() == 0) ThrowError(dataset.source(), ": no input columns");
   if (dataset.targets().cols() == 0) ThrowError(dataset.source(), ": no target column");
-  if (!dataset.targets().allFinite()) ThrowError(dataset.source(), ": a target is missing");
+  for (Index n = 0; n < dataset.rows(); ++n) {
+    if (dataset.targets().row(n).array().isNaN().all())
+      ThrowError(dataset.source(), ": row ", n + 1, ": the target is missing; leave the row out");
+  }
 }
 
 // Throws Error, with the first difference that a user can see, unless the training began with

@@ -51,7 +51,8 @@ Table NumberTable(const Prediction& prediction, const Schema& schema, const Matr
       if (columns.targets) put(targets(n, d));
     }
     if (columns.log_density)
-      put(targets.row(n).hasNaN() ? kNoDensity : prediction.LogDensity(n, targets.row(n)));
+      put(targets.row(n).array().isNaN().all() ? kNoDensity
+                                               : prediction.LogDensity(n, targets.row(n)));
   }
   return table;
 }

@@ -113,6 +113,10 @@ double Heteroscedastic::LogZ(const LogZRow& row, const LogZSlopes& slopes) const
   double log_z = 0;
   for (Index t = 0; t < targets; ++t) {
     const Index g = targets + t;
+    if (std::isnan(y[t])) {  // nothing is known
+      slopes.m[t] = slopes.v[t] = slopes.m[g] = slopes.v[g] = 0;
+      continue;
+    }
     const TiltedLogZ<2> z = LogZOf(alpha, y[t] - m[t], v[t], m[g] + std::log(parameters[t]), v[g]);
     log_z += z.value;
     slopes.m[t] = z.d_parameters[0];

@@ -31,9 +31,7 @@ void FindDirections(const Matrix& X, Ridge* ridge) {
   }
 }
 
-}  // namespace
-
-RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
+RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
   const Index N = x.rows();
   const Index T = y.cols();
   FATHOM_CHECK(N > 1 && y.rows() == N);
@@ -81,6 +79,35 @@ RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
     }
     fit.left_out.var.col(t) *= ridge.noise[t];
   }
+  return fit;
+}
+
+// Rows that are guessed by the line have no error of their own.
+void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
+  for (Index t = 0; t < y.cols(); ++t) {
+    double known = 0;
+    for (Index n = 0; n < y.rows(); ++n) {
+      if (!std::isnan(y(n, t))) known += weights.size() > 0 ? weights[n] : 1;
+    }
+    const double more = fit->ridge.rows / std::max(known, 1.0);
+    fit->ridge.noise[t] *= more;
+    fit->left_out.var.col(t) *= more;
+  }
+}
+
+}  // namespace
+
+RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
+  if (!y.hasNaN()) return FitComplete(x, y, weights);
+  // The guesses come nearer to their end by the share of missing cells in each round.
+  constexpr int kRounds = 25;
+  Matrix guessed = y.array().isNaN().select(0, y);
+  RidgeFit fit;
+  for (int round = 0; round < kRounds; ++round) {
+    fit = FitComplete(x, guessed, weights);
+    guessed = y.array().isNaN().select(PredictRidge(fit.ridge, x).mean, y);
+  }
+  ScaleNoise(y, weights, &fit);
   return fit;
 }
 
