@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/ensemble/target_choice.h"
 #include "fathom/fit/linear_baseline.h"
 
 namespace fathom {
@@ -27,14 +28,24 @@ Prediction PredictConstant(const Dataset& train, const Dataset& rows) {
   return Prediction::Gaussian(std::move(moments));
 }
 
+// The steps of the target, if it is given in steps.
+TargetShape StepsOf(const Dataset& train) {
+  if (train.targets().cols() != 1) return {};
+  const Vector y = train.targets().col(0);
+  const TargetNature nature = NatureOf(y);
+  if (!nature.has_two_values()) return ShapesFor(nature, y)[0];
+  return {.step = nature.most - nature.least, .least = nature.least, .most = nature.most};
+}
+
 class Fitted : public Predictor {
  public:
   Fitted(PredictRows predict, Dataset train) : predict_(predict), train_(std::move(train)) {}
   TargetPrediction Predict(const Moments& inputs) const override {
-    return predict_(train_, Dataset({.source = train_.source(),
-                                     .schema = train_.schema(),
-                                     .inputs = inputs,
-                                     .targets = Matrix(inputs.rows(), 0)}));
+    const Dataset rows({.source = train_.source(),
+                        .schema = train_.schema(),
+                        .inputs = inputs,
+                        .targets = Matrix(inputs.rows(), 0)});
+    return Shaped(StepsOf(train_), predict_(train_, rows), {});
   }
   bool LearnsWhenAsked() const override { return true; }
 

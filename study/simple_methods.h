@@ -8,6 +8,9 @@
 
 namespace fathom {
 
+// Both predict a Gaussian or, where the target is given in steps, the probability that it has
+// around each: a density could be narrower than the data's own grid.
+
 // Least squares with Gaussian errors; see fathom/fit/linear_baseline.h.
 std::unique_ptr<Method> LineMethod();
 // One Gaussian with the mean and the standard deviation of the training rows.

@@ -268,7 +268,7 @@ Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::ui
   const double plain = FitShares(errors, &calibration);
   // The neighbours of few rows are far away.
   constexpr Index kEnough = 100;
-  if (table.rows() >= kEnough) {
+  if (table.rows() >= kEnough && left_out.without_fold) {
     const LocalNoise noise = FitLocalNoise(table, left_out, seed, pool);
     Errors by_place = errors;
     by_place.sd = errors.sd.cwiseProduct(noise.g.array().exp().matrix());

@@ -14,7 +14,8 @@ namespace fathom {
 // What an ensemble says of the rows of its own training, in scaled units.
 struct LeftOut {
   Moments centre;  // [N, targets], each row predicted without itself: see Centre()
-  // The same of all rows outside a fold, predicted without the rows of the fold too.
+  // The same of all rows outside a fold, predicted without the rows of the fold too. Null: where
+  // the table is noisier is not asked.
   std::function<Moments(std::int32_t fold)> without_fold;
 };
 

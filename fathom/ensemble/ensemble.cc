@@ -231,7 +231,8 @@ class EnsembleTraining {
     if (numbers_ != nullptr) {
       numbers_->Finish(complete);
       parts.members = numbers_->members();
-      parts.calibration = target_.Complete(*numbers_, *table_);
+      parts.calibration = target_.Complete(
+          {numbers_->members(), *numbers_->calibration(), numbers_->centre()}, *table_);
     } else {
       parts.members = MixtureOfClasses(complete);
     }

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
 #include "fathom/base/random.h"
+#include "fathom/ensemble/calibrate.h"
+#include "fathom/fitted/linear_expert.h"
 #include "fathom/fitted/predictor.h"
 
 namespace fathom {
@@ -18,6 +21,51 @@ Recipe Cheap(const Recipe& recipe) {
   Recipe cheap = recipe;
   cheap.local = Local::kOnly;
   return cheap;
+}
+
+EnsembleParts PartsOf(const NumberEnsemble& members) {
+  return {members.members(), *members.calibration(), members.centre()};
+}
+
+// A straight line and neighbours on what it leaves over.
+ShapedTarget::Fit LineAndNeighbours(const Recipe& cheap, const ThreadPool& pool) {
+  return [&cheap, &pool](const ScaledTable& table) {
+    NumberEnsemble members(table, cheap, pool, nullptr);
+    members.Finish({});
+    return PartsOf(members);
+  };
+}
+
+// A straight line alone, which costs next to nothing.
+ShapedTarget::Fit LineAlone(const Recipe& cheap, const ThreadPool& pool) {
+  return [&cheap, &pool](const ScaledTable& table) {
+    const RidgeFit line = FitRidge(table.x, table.y, table.weights);
+    EnsembleParts parts;
+    parts.calibration = Calibrate(table, {line.left_out, nullptr}, cheap.seed, pool, &parts.centre);
+    parts.members.push_back({.expert = std::make_shared<LinearExpert>(line.ridge),
+                             .input_scaler = table.input_scaler,
+                             .target_scaler = table.target_scaler,
+                             .weight = 1,
+                             .recipe = cheap,
+                             .summary = {}});
+    return parts;
+  };
+}
+
+// What left-out rows say of a shape.
+HeldOutCheck Try(const Dataset& dataset, const TargetShape& shape, const Recipe& cheap,
+                 const ShapedTarget::Fit& fit) {
+  const ShapedTarget target(dataset, shape, cheap, fit);
+  const ScaledTable table = target.Scaled(cheap);
+  return target.Complete(fit(table), table)->check;
+}
+
+// How much better than the plain one, in nats per row. A larger error must be paid for: one per
+// cent with a tenth of a nat.
+double Gain(const HeldOutCheck& check, const HeldOutCheck& plain) {
+  constexpr double kPrice = 10;
+  const double dearer = std::max(0.0, check.rmse / plain.rmse - 1);
+  return check.log_likelihood - plain.log_likelihood - kPrice * dearer;
 }
 
 Dataset WithTargets(const Dataset& dataset, Matrix targets) {
@@ -42,8 +90,9 @@ void AddWarps(const TargetNature& nature, TargetShape shape, std::vector<TargetS
   if (positive && nature.skewed) {
     // The second one bends less: from straight to a logarithm around the median.
     const double half = 0.5 * shape.step;
-    for (const double shift : {half, half + nature.median}) {
-      if (shift == half && shift != 0 && nature.median == 0) continue;
+    std::vector<double> shifts = {half};
+    if (nature.median > 0) shifts.push_back(half + nature.median);
+    for (const double shift : shifts) {
       shape.warp = {Warp::Kind::kLog, shift, shape.step > 0 ? shape.least : 0.1 * nature.least,
                     nature.most};
       if (shape.warp.low + shift > 0) shapes->push_back(shape);
@@ -142,7 +191,7 @@ std::vector<TargetShape> ShapesFor(const TargetNature& nature, const Vector& tar
 }
 
 ShapedTarget::ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
-                           const ThreadPool& pool)
+                           const Fit& fit)
     : all_(dataset), latent_(dataset), shape_(shape) {
   const Vector y = dataset.targets().col(0);
   const bool two = shape.has_value && shape.step > 0 && shape.least == shape.most;
@@ -152,21 +201,19 @@ ShapedTarget::ShapedTarget(const Dataset& dataset, const TargetShape& shape, con
   const Dataset rest = Subset(dataset, rows_of_latent_);
   latent_ = WithTargets(
       rest, rest.targets().unaryExpr([&](double value) { return shape.warp.Forward(value); }));
-  if (shape.has_value && !two) LearnShare(recipe, pool);
+  if (shape.has_value && !two) LearnShare(recipe, fit);
 }
 
-void ShapedTarget::LearnShare(const Recipe& recipe, const ThreadPool& pool) {
+void ShapedTarget::LearnShare(const Recipe& recipe, const Fit& fit) {
   const Matrix is_value =
       all_.targets().unaryExpr([&](double y) { return shape_.IsValue(y) ? 1.0 : 0.0; });
-  const Recipe cheap = Cheap(recipe);
-  const ScaledTable table = ScaleTable(WithTargets(all_, is_value), cheap);
-  NumberEnsemble members(table, cheap, pool, nullptr);
-  members.Finish({});
+  const ScaledTable table = ScaleTable(WithTargets(all_, is_value), recipe);
+  EnsembleParts ensemble = fit(table);
   ModelParts parts;
   parts.schema = all_.schema();
-  parts.members = members.members();
+  parts.members = std::move(ensemble.members);
   share_ = std::make_shared<const Model>(std::move(parts));
-  q_ = Unscaled(table.target_scaler, members.centre()).mean.col(0);
+  q_ = Unscaled(table.target_scaler, ensemble.centre).mean.col(0);
 }
 
 ScaledTable ShapedTarget::Scaled(const Recipe& recipe) const {
@@ -176,11 +223,11 @@ ScaledTable ShapedTarget::Scaled(const Recipe& recipe) const {
   return table;
 }
 
-std::shared_ptr<const Calibration> ShapedTarget::Complete(const NumberEnsemble& members,
+std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& ensemble,
                                                           const ScaledTable& table) const {
-  if (shape_.is_plain()) return members.calibration();
-  auto whole = std::make_shared<Calibration>(*members.calibration());
-  const Moments centre = Unscaled(table.target_scaler, members.centre());
+  auto whole = std::make_shared<Calibration>(ensemble.calibration);
+  if (shape_.is_plain()) return whole;
+  const Moments centre = Unscaled(table.target_scaler, ensemble.centre);
   Check check;
   const Vector y = all_.targets().col(0);
   Vector share;
@@ -202,8 +249,8 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const NumberEnsemble& 
     }
     ModelParts parts;
     parts.schema = all_.schema();
-    parts.members = members.members();
-    parts.calibration = members.calibration();
+    parts.members = ensemble.members;
+    parts.calibration = std::make_shared<const Calibration>(ensemble.calibration);
     const Moments x{all_.inputs().mean(others, Eigen::all), all_.inputs().var(others, Eigen::all)};
     Prediction z = ModelPredictor(Model(std::move(parts)), 1).Predict(x);
     check.Add(Shaped(shape_, std::move(z), Rows(share, others)), Rows(y, others),
@@ -221,7 +268,9 @@ ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const Th
     return ShapedTarget(dataset);
   const Vector y = dataset.targets().col(0);
   const std::vector<TargetShape> shapes = ShapesFor(NatureOf(y), y);
-  if (shapes.size() == 1) return ShapedTarget(dataset, shapes[0], recipe, pool);
+  const Recipe cheap = Cheap(recipe);
+  const ShapedTarget::Fit neighbours = LineAndNeighbours(cheap, pool);
+  if (shapes.size() == 1) return ShapedTarget(dataset, shapes[0], recipe, neighbours);
   // Enough rows to tell shapes apart.
   constexpr Index kMostRows = 1000;
   RandomStream stream(recipe.seed, 6);
@@ -229,34 +278,28 @@ ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const Th
   rows.resize(static_cast<std::size_t>(std::min(kMostRows, dataset.rows())));
   std::sort(rows.begin(), rows.end());
   const Dataset part = Subset(dataset, rows);
-  const Recipe cheap = Cheap(recipe);
-  std::size_t best = 0;
-  double best_gain = 0;
-  HeldOutCheck plain;
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    HeldOutCheck check;
-    try {
-      const ShapedTarget target(part, shapes[k], cheap, pool);
-      const ScaledTable table = target.Scaled(cheap);
-      NumberEnsemble members(table, cheap, pool, nullptr);
-      members.Finish({});
-      check = target.Complete(members, table)->check;
-    } catch (const NumericalError&) {
-      if (k == 0) return ShapedTarget(dataset);
-      continue;
+  try {
+    // The straight line says which one may be worth it, and its neighbours whether it is.
+    const ShapedTarget::Fit line = LineAlone(cheap, pool);
+    const HeldOutCheck plain = Try(part, shapes[0], cheap, line);
+    std::size_t best = 1;
+    double best_gain = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 1; k < shapes.size(); ++k) {
+      const double gain = Gain(Try(part, shapes[k], cheap, line), plain);
+      if (gain > best_gain) {
+        best = k;
+        best_gain = gain;
+      }
     }
-    if (k == 0) plain = check;
-    // A larger error must be paid for: one per cent with a tenth of a nat per row.
-    constexpr double kPrice = 10;
+    const double gain =
+        Gain(Try(part, shapes[best], cheap, neighbours), Try(part, shapes[0], cheap, neighbours));
     constexpr double kWorthIt = 5;  // nats in all
-    const double dearer = std::max(0.0, check.rmse / plain.rmse - 1);
-    const double gain = check.log_likelihood - plain.log_likelihood - kPrice * dearer;
-    if (gain * static_cast<double>(part.rows()) > kWorthIt && gain > best_gain) {
-      best = k;
-      best_gain = gain;
-    }
+    if (gain * static_cast<double>(part.rows()) > kWorthIt)
+      return ShapedTarget(dataset, shapes[best], recipe, neighbours);
+  } catch (const NumericalError&) {
+    // What cannot be tried is not used.
   }
-  return ShapedTarget(dataset, shapes[best], recipe, pool);
+  return ShapedTarget(dataset, shapes[0], recipe, neighbours);
 }
 
 Vector FitShareLogit(const Vector& q, const Vector& is_value, const Vector& weights) {

@@ -4,6 +4,7 @@
 #ifndef FATHOM_ENSEMBLE_TARGET_CHOICE_H_
 #define FATHOM_ENSEMBLE_TARGET_CHOICE_H_
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,13 @@
 
 namespace fathom {
 
+// What ShapedTarget needs to know of an ensemble.
+struct EnsembleParts {
+  std::vector<Member> members;
+  Calibration calibration;
+  Moments centre;  // see NumberEnsemble::centre
+};
+
 // The shapes that may suit, the plainest first.
 std::vector<TargetShape> ShapesFor(const TargetNature& nature, const Vector& target);
 
@@ -24,9 +32,10 @@ class ShapedTarget {
  public:
   // Any number, as it stands in the dataset.
   explicit ShapedTarget(const Dataset& dataset) : all_(dataset), latent_(dataset) {}
-  // Throws NumericalError if the share of the frequent value cannot be learnt.
+  // `fit` makes the ensemble that learns the share of a frequent value.
+  using Fit = std::function<EnsembleParts(const ScaledTable& table)>;
   ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
-               const ThreadPool& pool);
+               const Fit& fit);
 
   const TargetShape& shape() const { return shape_; }
   Index rows() const { return all_.rows(); }
@@ -35,12 +44,12 @@ class ShapedTarget {
   // The latent rows, scaled.
   ScaledTable Scaled(const Recipe& recipe) const;
   // The calibration of an ensemble of Scaled() with what this adds to it.
-  std::shared_ptr<const Calibration> Complete(const NumberEnsemble& members,
+  std::shared_ptr<const Calibration> Complete(const EnsembleParts& parts,
                                               const ScaledTable& table) const;
 
  private:
   bool has_two_values() const { return shape_.has_value && share_ == nullptr; }
-  void LearnShare(const Recipe& recipe, const ThreadPool& pool);
+  void LearnShare(const Recipe& recipe, const Fit& fit);
 
   Dataset all_, latent_;
   TargetShape shape_;
