@@ -19,14 +19,14 @@ UnitRecord Record(const std::string& dataset, Index split, bool good = true) {
   return record;
 }
 
-class Results : public testing::Test {
+class ResultsFileTest : public testing::Test {
  protected:
   TestFolder place_;
   const std::string folder_ = place_.Path("deep/results");
   const std::string file_ = folder_ + "/results.jsonl";
 };
 
-TEST_F(Results, LinesAreKeptAndAddedTo) {
+TEST_F(ResultsFileTest, LinesAreKeptAndAddedTo) {
   EXPECT_TRUE(ReadResults(folder_).empty());
   {
     ResultsFile results(folder_);
@@ -48,7 +48,7 @@ TEST_F(Results, LinesAreKeptAndAddedTo) {
   EXPECT_EQ(ReadResults(folder_).size(), 3U);
 }
 
-TEST_F(Results, ALineThatWasCutDoesNotCountWhereverItWasCut) {
+TEST_F(ResultsFileTest, ALineThatWasCutDoesNotCountWhereverItWasCut) {
   const std::string whole = WriteRecord(Record("boston", 0)) + "\n";
   const std::string last = WriteRecord(Record("boston", 1)) + "\n";
   std::filesystem::create_directories(folder_);
@@ -62,7 +62,7 @@ TEST_F(Results, ALineThatWasCutDoesNotCountWhereverItWasCut) {
   }
 }
 
-TEST_F(Results, OnlyOneAtATimeMayAdd) {
+TEST_F(ResultsFileTest, OnlyOneAtATimeMayAdd) {
   {
     const ResultsFile first(folder_);
     const std::string error = ErrorOf([&] { ResultsFile second(folder_); });
@@ -72,7 +72,7 @@ TEST_F(Results, OnlyOneAtATimeMayAdd) {
   const ResultsFile second(folder_);
 }
 
-TEST_F(Results, WhatIsNoResultIsRefusedWithItsLine) {
+TEST_F(ResultsFileTest, WhatIsNoResultIsRefusedWithItsLine) {
   std::filesystem::create_directories(folder_);
   const std::string good = WriteRecord(Record("boston", 0)) + "\n";
   for (const std::string bad : {"{\"a\":1}\n", "nonsense\n", "[]\n", "\n",

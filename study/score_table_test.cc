@@ -93,8 +93,8 @@ TEST(ScoreTable, PublishedMethodsStandBesideOursIfTheyHaveAValue) {
 TEST(ScoreTable, MethodsOfAStudyStandOnlyBesideItsResultsAndAreNotRanked) {
   std::vector<PublishedMethod> published = Published();
   published[0].study = "paper";
-  EXPECT_EQ(MakeScoreTable(Results(), published, kLogLikelihood).columns.size(), 3U);
-  std::vector<UnitRecord> results = Results();
+  EXPECT_EQ(MakeScoreTable(SomeRecords(), published, kLogLikelihood).columns.size(), 3U);
+  std::vector<UnitRecord> results = SomeRecords();
   results[0].study = "paper";
   const ScoreTable table = MakeScoreTable(results, published, kLogLikelihood);
   EXPECT_EQ(table.columns.size(), 4U);
@@ -102,7 +102,7 @@ TEST(ScoreTable, MethodsOfAStudyStandOnlyBesideItsResultsAndAreNotRanked) {
 }
 
 TEST(ScoreTable, SomeColumnsAreATableToo) {
-  const ScoreTable table = MakeScoreTable(Results(), Published(), kLogLikelihood);
+  const ScoreTable table = MakeScoreTable(SomeRecords(), Published(), kLogLikelihood);
   const ScoreTable part = OnlyColumns(table, {"others", "dgp", "nobody"});
   ASSERT_EQ(part.columns.size(), 2U);
   EXPECT_EQ(part.columns[1].name, "others");

@@ -108,7 +108,7 @@ class ProgramTest : public testing::Test {
     const bool told = outcome.err.starts_with("fathom: note: ") &&
                       outcome.err.find("beyond the training rows") != std::string::npos &&
                       CountLines(outcome.err) == 1;
-    if (!told) EXPECT_EQ(outcome.err, "");
+    EXPECT_TRUE(told || outcome.err.empty()) << outcome.err;
     return outcome.out;
   }
   // Runs and expects exit 2 with one line that holds `word`.
