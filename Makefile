@@ -61,7 +61,7 @@ docs: ## Build the documentation as a site, build/site/index.html; warnings are 
 	@mkdocs build --quiet --strict
 	@echo "make docs: open build/site/index.html"
 
-lint: build/build.ninja ## Check format, folder dependencies, equations, links and (changed files) clang-tidy
+lint: setup ## Check format, folder dependencies, equations, links and (changed files) clang-tidy
 	@tools/lint
 
 format: setup ## Format all C++ files in place
@@ -92,4 +92,4 @@ python-newest: setup ## Install the Python package with the newest NumPy, pandas
 	@tools/python_wheel newest
 
 clean: ## Remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-bench build-fuzz build-cp* dist
+	rm -rf build build-dev build-asan build-tsan build-bench build-lint build-fuzz build-ci-* build-cp* dist

@@ -90,6 +90,11 @@ class BestReporter : public benchmark::BenchmarkReporter {
           result.name.c_str(), result.seconds, result.seconds / ideal, ideal, kRepetitions);
       if (result.items > 0)
         std::printf(", \"seconds_per_item\": %.5g", result.seconds / result.items);
+      const auto products = std::find_if(results_.begin(), results_.end(), [&](const Result& r) {
+        return r.name == result.name + "_products";
+      });
+      if (products != results_.end())
+        std::printf(", \"ratio_to_products\": %.4g", result.seconds / products->seconds);
       std::printf("}\n");
     }
   }
@@ -130,6 +135,7 @@ int main(int argc, char** argv) {
   fathom::bench::RegisterKernelBenchmarks();
   fathom::bench::RegisterModelBenchmarks();
   fathom::bench::RegisterCsvBenchmarks();
+  fathom::bench::RegisterBnnBenchmarks();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   fathom::bench::BestReporter reporter;

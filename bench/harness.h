@@ -18,12 +18,14 @@ struct Case {
   double items = 0;
 };
 
-// `make` prepares the case, untimed, when its turn comes.
+// `make` prepares the case, untimed, when its turn comes. If there is also a case NAME_products,
+// the line of NAME has the ratio of their times, ratio_to_products.
 void Register(const std::string& name, std::function<Case()> make);
 
 void RegisterKernelBenchmarks();
 void RegisterModelBenchmarks();
 void RegisterCsvBenchmarks();
+void RegisterBnnBenchmarks();
 
 }  // namespace fathom::bench
 

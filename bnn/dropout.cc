@@ -11,7 +11,7 @@ namespace fathom::bnn {
 
 namespace {
 
-constexpr double kRate = 1e-3;
+constexpr double kAdamRate = 1e-3;
 constexpr Index kBatch = 128;
 constexpr double kLeastLogPrecision = -2;
 constexpr double kMostLogPrecision = 16;
@@ -66,7 +66,7 @@ double DropoutWork(Index rows, Index epochs) {
 Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior& prior,
                     Index epochs, std::uint64_t seed, Watch* watch) {
   RandomStream start(seed, 0);
-  RandomStream masks(seed, 1);
+  NoiseStream masks(seed, 1);
   BatchPlan batches(rows, kBatch, BatchPlan::Remainder::kKeep, seed ^ 1);
   Vector weights = GlorotStart(shape, &start);
   AdamState adam(weights.size());
@@ -78,7 +78,7 @@ Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior&
     const Rows& batch = batches.At(step);
     DrawFactors(shape, prior.rate, batch.size(), &masks, &factors);
     DropoutLoss(shape, weights, batch, factors, decay, &tape, &gradient);
-    AdamStep({}, kRate, gradient, &adam, &weights);
+    AdamStep({}, kAdamRate, gradient, &adam, &weights);
     if (!watch->Advance()) break;
   }
   return weights;

@@ -7,14 +7,14 @@ double WeightDecay(const DropoutPrior& prior, Index rows) {
          (2 * static_cast<double>(rows) * prior.precision);
 }
 
-void DrawFactors(const MlpShape& shape, double rate, Index rows, RandomStream* stream,
+void DrawFactors(const MlpShape& shape, double rate, Index rows, NoiseStream* stream,
                  InputFactors* factors) {
   factors->resize(static_cast<std::size_t>(shape.num_layers()));
   const double kept = 1 / (1 - rate);
   for (Index l = 0; l < shape.num_layers(); ++l) {
     Matrix& of_layer = (*factors)[l];
     of_layer.resize(rows, shape.fan_in(l));
-    for (double& factor : of_layer.reshaped()) factor = stream->Uniform() < rate ? 0 : kept;
+    stream->Masks(rate, kept, {of_layer.data(), static_cast<std::size_t>(of_layer.size())});
   }
 }
 

@@ -4,6 +4,7 @@
 #define FATHOM_BNN_DROPOUT_LOSS_H_
 
 #include "bnn/weight_posterior.h"
+#include "fathom/base/noise_stream.h"
 
 namespace fathom::bnn {
 
@@ -17,7 +18,7 @@ struct DropoutPrior {
 double WeightDecay(const DropoutPrior& prior, Index rows);
 
 // Draws masks for the inputs of every layer of so many rows: 0 with probability p, else 1/(1 - p).
-void DrawFactors(const MlpShape& shape, double rate, Index rows, RandomStream* stream,
+void DrawFactors(const MlpShape& shape, double rate, Index rows, NoiseStream* stream,
                  InputFactors* factors);
 
 // mean_n (y_n - f_n)^2 + decay sum w^2, the sum over weights but not over biases.  [dropout-loss]

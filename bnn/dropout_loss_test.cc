@@ -15,7 +15,8 @@ TEST(DropoutLoss, GradientMatchesDifferences) {
     for (double& y : rows.y) y = stream.Normal();
     const Vector w = DrawWeights(Vector::Constant(shape.num_weights(), 0.5), &stream);
     InputFactors factors;
-    DrawFactors(shape, 0.3, 6, &stream, &factors);
+    NoiseStream masks(3);
+    DrawFactors(shape, 0.3, 6, &masks, &factors);
     MlpTape tape;
     Vector gradient;
     DropoutLoss(shape, w, rows, factors, 0.1, &tape, &gradient);
@@ -28,7 +29,7 @@ TEST(DropoutLoss, GradientMatchesDifferences) {
 }
 
 TEST(DropoutLoss, MasksKeepTheMeanAndAreDrawnAtTheRate) {
-  RandomStream stream(2);
+  NoiseStream stream(2);
   const MlpShape shape(10, {20}, Activation::kRelu);
   InputFactors factors;
   DrawFactors(shape, 0.2, 1000, &stream, &factors);

@@ -199,8 +199,8 @@ std::shared_ptr<const Expert> ReadNetworkExpert(const Json& description,
   for (const Index width : hidden)
     Require(width <= kWidest, "the width of a hidden layer", "at most a million", width);
   const MlpShape shape(inputs, hidden, activation);
-  FitFindings findings{.settings = Field(description, "settings", Json::value_t::object),
-                       .diagnostics = Field(description, "diagnostics", Json::value_t::object)};
+  FitFindings findings{.settings = FieldOf(description, "settings", Json::value_t::object),
+                       .diagnostics = FieldOf(description, "diagnostics", Json::value_t::object)};
   ReadField(description, "warnings", &findings.warnings);
   return std::make_shared<NetworkExpert>(
       shape, ReadPosterior(description, shape.num_weights(), arrays), std::move(findings));

@@ -84,7 +84,8 @@ NetworkPosterior FitVariational(FitContext* context) {
   const BaselineOptions& options = context->options;
   const Rows& rows = context->train.rows;
   const double target_scale = context->train.target_scaler.scale[0];
-  ViOptions vi{.kl_weight = options.kl_weight,
+  ViOptions vi{.samples = options.samples,
+               .kl_weight = options.kl_weight,
                .prior_variance = options.prior_variance,
                .optimal_prior = options.optimal_prior,
                .noise_variance = options.noise_variance / (target_scale * target_scale)};
@@ -329,7 +330,7 @@ Model FitBaseline(const Dataset& dataset, const BaselineOptions& options,
                    .members = {},
                    .recipe = recipe,
                    .summary = summary,
-                   .data = {fingerprint, control.origin, {}}};
+                   .data = {fingerprint, control.origin, {}, FindInputRange(dataset.inputs())}};
   parts.members.push_back(std::move(member));
   return Model(std::move(parts));
 }

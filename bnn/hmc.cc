@@ -11,7 +11,7 @@ namespace fathom::bnn {
 namespace {
 
 constexpr InverseGamma kNoisePrior{1, 0.01};
-constexpr double kDivergence = 1000;  // a rise of H from which no trajectory comes back
+constexpr double kDivergentRise = 1000;  // a rise of H from which no trajectory comes back
 constexpr double kStartRate = 0.01;
 
 // The scales v0 of the groups: 1/n_in of weights, 1 of biases.
@@ -63,12 +63,12 @@ class HmcSampler {
 
  private:
   LogPosterior Evaluate(const Vector& w, Vector* gradient) {
-    return EvaluateLogPosterior(shape_, rows_, w, prior_variances_, noise_, &tape_, gradient);
+    return EvaluateLogPosterior(shape_, rows_, w, prior_, noise_, &tape_, gradient);
   }
 
   // A chain starts near a mode, with the noise that fits it.
   bool FindStart() {
-    prior_variances_ = shape_.SpreadGroups(group_variances_);
+    SpreadPrior();
     weights_ = DrawWeights(0.25 * prior_variances_, &stream_);
     const auto N = static_cast<double>(rows_.size());
     AdamState adam(weights_.size());
@@ -105,7 +105,7 @@ class HmcSampler {
     bool diverged = false;
     for (Index i = 0; i < leapfrogs && !diverged; ++i) {
       Leapfrog(target, inverse_mass, step, &point);
-      diverged = !(point.Hamiltonian(inverse_mass) - start < kDivergence);
+      diverged = !(point.Hamiltonian(inverse_mass) - start < kDivergentRise);
       if (!watch_.Advance()) return false;
     }
     acceptance_ = diverged ? 0 : AcceptanceProbability(start, point.Hamiltonian(inverse_mass));
@@ -118,6 +118,11 @@ class HmcSampler {
     return true;
   }
 
+  void SpreadPrior() {
+    prior_variances_ = shape_.SpreadGroups(group_variances_);
+    prior_ = WeightPrior(prior_variances_);
+  }
+
   void DrawVariances(double squared_residuals) {
     const Vector sizes = shape_.GroupSizes();
     const Vector squares = shape_.SumGroups(weights_.cwiseAbs2());
@@ -125,7 +130,7 @@ class HmcSampler {
       const InverseGamma prior{1, prior_scales_[g]};
       group_variances_[g] = Conditional(prior, sizes[g], squares[g]).Draw(&stream_);
     }
-    prior_variances_ = shape_.SpreadGroups(group_variances_);
+    SpreadPrior();
     noise_ = Conditional(kNoisePrior, static_cast<double>(rows_.size()), squared_residuals)
                  .Draw(&stream_);
   }
@@ -153,6 +158,7 @@ class HmcSampler {
   Vector prior_scales_, group_variances_;
   DualAveraging adaptation_;
   Vector weights_, prior_variances_, curvature_, averaged_;
+  WeightPrior prior_;
   Index since_swap_ = 0;
   double noise_ = 1, acceptance_ = 0;
   MlpTape tape_;

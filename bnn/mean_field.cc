@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
 
 namespace fathom::bnn {
@@ -18,15 +19,22 @@ MeanField MeanField::Unpack(const Vector& packed) {
   return {packed.head(weights), packed.segment(weights, weights), packed[2 * weights]};
 }
 
-double Kl(const MeanField& q, const NormalPrior& prior) {
-  const auto squares = (2 * q.rho.array()).exp() + (q.mu.array() - prior.mean).square();
+double Kl(const MeanField& q, const NormalPrior& prior) { return Kl(q, q.Variances(), prior); }
+
+void KlBackward(const MeanField& q, const NormalPrior& prior, double weight, MeanField* gradient) {
+  KlBackward(q, q.Variances(), prior, weight, gradient);
+}
+
+double Kl(const MeanField& q, const Vector& variances, const NormalPrior& prior) {
+  const auto squares = variances.array() + (q.mu.array() - prior.mean).square();
   return (0.5 * squares / prior.variance - q.rho.array() + 0.5 * std::log(prior.variance) - 0.5)
       .sum();
 }
 
-void KlBackward(const MeanField& q, const NormalPrior& prior, double weight, MeanField* gradient) {
+void KlBackward(const MeanField& q, const Vector& variances, const NormalPrior& prior,
+                double weight, MeanField* gradient) {
   gradient->mu.array() += weight * (q.mu.array() - prior.mean) / prior.variance;
-  gradient->rho.array() += weight * ((2 * q.rho.array()).exp() / prior.variance - 1);
+  gradient->rho.array() += weight * (variances.array() / prior.variance - 1);
 }
 
 NormalPrior OptimalPrior(const MeanField& q) {
@@ -87,79 +95,134 @@ VariationalLoss WeightFormLoss(const MlpShape& shape, const MeanField& q, const 
 
 namespace {
 
-constexpr double kLeastSd = 1e-12;  // of a pre-activation: it is divided by
+void PutInputs(const Matrix& X, LocalTape* tape) {
+  const auto [rows, inputs] = std::pair(X.rows(), X.cols());
+  Matrix& h = tape->h[0];
+  h.resize(rows, inputs + 1);
+  h.leftCols(inputs) = X;
+  h.col(inputs).setOnes();
+  tape->squares[0] = h.cwiseAbs2();
+}
 
-struct LocalTape {
-  std::vector<Matrix> h, sd;  // [layers] inputs with ones appended; sd of the pre-activations
-  Vector f;
-};
-
-// `variances` is exp(2 rho); the rows of X are those of all draws.
-void LocalForward(const MlpShape& shape, const MeanField& q, const Vector& variances,
-                  const Matrix& X, const UnitNoise& eps, LocalTape* tape) {
-  tape->h.resize(static_cast<std::size_t>(shape.num_layers()));
-  tape->sd.resize(static_cast<std::size_t>(shape.num_layers()));
-  Matrix a = X;
-  for (Index l = 0; l < shape.num_layers(); ++l) {
-    Matrix& h = tape->h[l];
-    h.resize(X.rows(), shape.fan_in(l) + 1);
-    h.leftCols(shape.fan_in(l)) = a;
-    h.col(shape.fan_in(l)).setOnes();
-    Matrix& sd = tape->sd[l];
-    sd.resize(X.rows(), shape.fan_out(l));
-    sd.noalias() = Matrix(h.cwiseAbs2()) * shape.Layer(variances, l).transpose();
-    sd = sd.cwiseSqrt().cwiseMax(kLeastSd);
-    a.resize(X.rows(), shape.fan_out(l));
-    a.noalias() = h * shape.Layer(q.mu, l).transpose();
-    a.array() += sd.array() * eps[l].array();
-    if (l + 1 < shape.num_layers()) Activate(shape.activation(), a);
+// Hidden units, which are the inputs of layer l + 1, from the moments of their pre-activations.
+void DrawHidden(const MlpShape& shape, Index l, const Matrix& eps, LocalTape* tape) {
+  const Index width = shape.fan_out(l);
+  const auto l_next = static_cast<std::size_t>(l) + 1;
+  Matrix& h = tape->h[l_next];
+  Matrix& squares = tape->squares[l_next];
+  if (h.rows() != eps.rows() || h.cols() != width + 1) {
+    h.setOnes(eps.rows(), width + 1);
+    squares.setOnes(eps.rows(), width + 1);
   }
-  tape->f = a.col(0);
+  const bool relu = shape.activation() == Activation::kRelu;
+  DrawLocalUnits({.shape = {eps.rows(), width, width + 1},
+                  .moment_rows = tape->mean[l].rows(),
+                  .mean = tape->mean[l].data(),
+                  .var = tape->var[l].data(),
+                  .eps = eps.data()},
+                 relu, h.data(), squares.data(), tape->ratio[l].data());
+  if (relu) return;
+  Activate(shape.activation(), h.leftCols(width));
+  squares.leftCols(width) = h.leftCols(width).cwiseAbs2();
+}
+
+void LocalForward(const MlpShape& shape, const MeanField& q, const Matrix& X, const UnitNoise& eps,
+                  LocalTape* tape) {
+  const Index L = shape.num_layers();
+  for (auto* part :
+       {&tape->h, &tape->squares, &tape->ratio, &tape->d, &tape->e, &tape->mean, &tape->var})
+    part->resize(static_cast<std::size_t>(L));
+  PutInputs(X, tape);
+  for (Index l = 0; l < L; ++l) {
+    const Index rows = tape->h[l].rows();
+    tape->mean[l].resize(rows, shape.fan_out(l));
+    tape->var[l].resize(rows, shape.fan_out(l));
+    tape->mean[l].noalias() = tape->h[l] * shape.Layer(q.mu, l).transpose();
+    tape->var[l].noalias() = tape->squares[l] * shape.Layer(tape->variances, l).transpose();
+    tape->ratio[l].resize(eps[l].rows(), shape.fan_out(l));
+    if (l + 1 < L) DrawHidden(shape, l, eps[l], tape);
+  }
+  // The output is a unit like the others, but for its activation.
+  const Matrix& noise = eps.back();
+  tape->f.resize(noise.rows());
+  tape->d.back().resize(noise.rows(), 1);  // holds f^2, which nobody needs
+  DrawLocalUnits({.shape = {noise.rows(), 1, 1},
+                  .moment_rows = tape->mean.back().rows(),
+                  .mean = tape->mean.back().data(),
+                  .var = tape->var.back().data(),
+                  .eps = noise.data()},
+                 false, tape->f.data(), tape->d.back().data(), tape->ratio.back().data());
+}
+
+// Puts the sum over all draws of a row into the first of them.
+void FoldDraws(Index batch, Matrix* d) {
+  for (Index first = batch; first < d->rows(); first += batch)
+    d->topRows(batch) += d->middleRows(first, batch);
+}
+
+// The slopes of the pre-activations below layer l from those of its own.
+void LocalStepDown(const MlpShape& shape, const MeanField& q, Index l, LocalTape* tape) {
+  const Index inputs = shape.fan_in(l);
+  const Matrix& h = tape->h[l];
+  const Matrix& ratio = tape->ratio[l - 1];
+  const UnitShape units{h.rows(), inputs, inputs + 1};
+  const Slope slope = shape.activation() == Activation::kRelu ? Slope::kRelu : Slope::kTanh;
+  const auto mu = shape.Layer(q.mu, l);
+  const auto variances = shape.Layer(tape->variances, l);
+  Matrix& d = tape->d[l - 1];
+  Matrix& e = tape->e[l - 1];
+  d.resize(h.rows(), inputs);
+  e.resize(h.rows(), inputs);
+  if (shape.fan_out(l) == 1) {
+    const LocalOutput output{mu.data(), variances.data(), tape->d[l].data(), tape->e[l].data()};
+    LocalUnitsBackward(units, slope, h.data(), ratio.data(), output, d.data(), e.data());
+    return;
+  }
+  tape->d_mean.resize(h.rows(), inputs);
+  tape->d_h2.resize(h.rows(), inputs);
+  tape->d_mean.noalias() = tape->d[l] * mu.leftCols(inputs);
+  tape->d_h2.noalias() = tape->e[l] * variances.leftCols(inputs);
+  LocalUnitsBackward(units, slope, h.data(), ratio.data(), tape->d_mean.data(), tape->d_h2.data(),
+                     d.data(), e.data());
 }
 
 // Adds to gradient->mu and gradient->rho.
-void LocalBackward(const MlpShape& shape, const MeanField& q, const Vector& variances,
-                   const UnitNoise& eps, const LocalTape& tape, const Vector& d_f,
+void LocalBackward(const MlpShape& shape, const MeanField& q, const Vector& d_f, LocalTape* tape,
                    MeanField* gradient) {
-  Matrix d = d_f;
+  tape->d.back() = d_f;
+  tape->e.back() = d_f.cwiseProduct(tape->ratio.back().col(0));
   for (Index l = shape.num_layers() - 1; l >= 0; --l) {
-    const Matrix& h = tape.h[l];
-    const Matrix e = d.array() * eps[l].array() / tape.sd[l].array();
-    shape.Layer(&gradient->mu, l).noalias() += d.transpose() * h;
-    const Matrix by_variance = e.transpose() * Matrix(h.cwiseAbs2());
+    const Index rows = tape->h[l].rows();
+    FoldDraws(rows, &tape->d[l]);
+    FoldDraws(rows, &tape->e[l]);
+    shape.Layer(&gradient->mu, l).noalias() += tape->d[l].topRows(rows).transpose() * tape->h[l];
+    tape->by_variance.noalias() = tape->e[l].topRows(rows).transpose() * tape->squares[l];
     shape.Layer(&gradient->rho, l).array() +=
-        by_variance.array() * shape.Layer(variances, l).array();
-    if (l == 0) return;
-    const Index inputs = shape.fan_in(l);
-    Matrix below = e * shape.Layer(variances, l).leftCols(inputs);
-    below.array() *= h.leftCols(inputs).array();
-    below.noalias() += d * shape.Layer(q.mu, l).leftCols(inputs);
-    ActivateBackward(shape.activation(), h.leftCols(inputs), below);
-    d.swap(below);
+        tape->by_variance.array() * shape.Layer(tape->variances, l).array();
+    if (l > 0) LocalStepDown(shape, q, l, tape);
   }
 }
 
 }  // namespace
 
 VariationalLoss LocalFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                              const Bound& bound, const UnitNoise& eps, MeanField* gradient) {
+                              const Bound& bound, const UnitNoise& eps, MeanField* gradient,
+                              LocalTape* tape) {
   const Index rows = eps.back().rows();
   const Index draws = rows / batch.size();
   FATHOM_CHECK(draws >= 1 && draws * batch.size() == rows);
   const Likelihood likelihood(q, batch, bound, static_cast<std::size_t>(draws));
-  const Vector variances = (2 * q.rho.array()).exp();
-  LocalTape tape;
-  LocalForward(shape, q, variances, batch.X.replicate(draws, 1), eps, &tape);
-  const Vector residuals = batch.y.replicate(draws, 1) - tape.f;
+  tape->variances = (2 * q.rho.array()).exp();
+  LocalForward(shape, q, batch.X, eps, tape);
+  const Vector residuals = batch.y.replicate(draws, 1) - tape->f;
   const double squares = residuals.squaredNorm();
-  const VariationalLoss loss{.kl = Kl(q, bound.prior),
+  const VariationalLoss loss{.kl = Kl(q, tape->variances, bound.prior),
                              .expected_nll = likelihood.Expected(squares, rows)};
   if (gradient == nullptr) return loss;
   SetZero(q.mu.size(), gradient);
-  LocalBackward(shape, q, variances, eps, tape,
-                -likelihood.scale * likelihood.precision * residuals, gradient);
+  LocalBackward(shape, q, -likelihood.scale * likelihood.precision * residuals, tape, gradient);
   gradient->lambda = likelihood.Slope(squares, rows);
-  KlBackward(q, bound.prior, bound.kl_weight, gradient);
+  KlBackward(q, tape->variances, bound.prior, bound.kl_weight, gradient);
   return loss;
 }
 

@@ -17,6 +17,7 @@ struct MeanField {
   double lambda = 0;
 
   Vector Sd() const { return rho.array().exp(); }
+  Vector Variances() const { return (2 * rho.array()).exp(); }
   // One vector for optimisers: mu, rho, lambda.
   Vector Pack() const;
   static MeanField Unpack(const Vector& packed);
@@ -31,6 +32,10 @@ struct NormalPrior {
 double Kl(const MeanField& q, const NormalPrior& prior);
 // Adds weight times its gradient: dKL/dmu = (mu - m0)/tau2, dKL/drho = exp(2 rho)/tau2 - 1
 void KlBackward(const MeanField& q, const NormalPrior& prior, double weight, MeanField* gradient);
+// The same where q.Variances() is at hand.
+double Kl(const MeanField& q, const Vector& variances, const NormalPrior& prior);
+void KlBackward(const MeanField& q, const Vector& variances, const NormalPrior& prior,
+                double weight, MeanField* gradient);
 
 // The prior of all weights under which KL(q || prior) is least (Graves 2011):
 //   m0 = mean(mu),  tau2 = mean(exp(2 rho) + (mu - m0)^2)                          [optimal-prior]
@@ -60,12 +65,25 @@ using UnitNoise = std::vector<Matrix>;
 VariationalLoss WeightFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
                                const Bound& bound, const WeightNoise& eps, MeanField* gradient);
 
+// What a pass of the local form leaves behind for the way back. Reused, it allocates nothing.
+struct LocalTape {
+  // [layers]: the inputs of each and their squares, [rows, n_in + 1], ones in the last column; and
+  // eps/sd of its pre-activations, [S |B|, n_out]. The inputs of the first layer, and so their
+  // products, are the same for all draws: it has |B| rows.
+  std::vector<Matrix> h, squares, ratio;
+  std::vector<Matrix> d, e;  // [layers] slopes of the pre-activations, and those times ratio
+  Vector variances, f;
+  std::vector<Matrix> mean, var;  // [layers] of the pre-activations
+  Matrix d_mean, d_h2, by_variance;
+};
+
 // Draws every pre-activation of every row (the local reparameterisation of Kingma et al. 2015):
 //   a = h mu' + sd eps,  sd = sqrt(h^2 exp(2 rho)')                                    [vi-local]
 // and, with d = dL/da and e = d eps / sd,
 //   gmu = d' h,   grho = (e' h^2) exp(2 rho),   d_h = d mu + (e exp(2 rho)) h
 VariationalLoss LocalFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                              const Bound& bound, const UnitNoise& eps, MeanField* gradient);
+                              const Bound& bound, const UnitNoise& eps, MeanField* gradient,
+                              LocalTape* tape);
 
 // What Graves' estimate takes for the diagonal of the Hessian.
 enum class Curvature {

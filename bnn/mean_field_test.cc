@@ -58,9 +58,10 @@ TEST_P(BoundOf, LocalFormGradientMatchesDifferences) {
   for (Index l = 0; l < p.shape.num_layers(); ++l)
     eps.push_back(stream.NormalMatrix(2 * p.batch.size(), p.shape.fan_out(l)));
   MeanField gradient;
-  LocalFormLoss(p.shape, p.q, p.batch, p.bound, eps, &gradient);
+  LocalTape tape;
+  LocalFormLoss(p.shape, p.q, p.batch, p.bound, eps, &gradient, &tape);
   const auto loss = [&](const Vector& at) {
-    return LocalFormLoss(p.shape, MeanField::Unpack(at), p.batch, p.bound, eps, nullptr)
+    return LocalFormLoss(p.shape, MeanField::Unpack(at), p.batch, p.bound, eps, nullptr, &tape)
         .value(p.bound);
   };
   ExpectGradientMatches(loss, gradient.Pack(), p.q.Pack(), 1e-7, nullptr, 1e-5);
@@ -75,7 +76,8 @@ TEST(MeanField, BothFormsHaveTheSameMean) {
     local.push_back(stream.NormalMatrix(kDraws * p.batch.size(), p.shape.fan_out(l)));
   const VariationalLoss a =
       WeightFormLoss(p.shape, p.q, p.batch, p.bound, DrawWeightNoise(p.shape, kDraws), nullptr);
-  const VariationalLoss b = LocalFormLoss(p.shape, p.q, p.batch, p.bound, local, nullptr);
+  LocalTape tape;
+  const VariationalLoss b = LocalFormLoss(p.shape, p.q, p.batch, p.bound, local, nullptr, &tape);
   EXPECT_EQ(a.kl, b.kl);
   EXPECT_NEAR(a.expected_nll / b.expected_nll, 1, 0.02);
 }
@@ -117,7 +119,8 @@ TEST(MeanField, UnitsWithoutAnyNoiseAreNoDivisionByZero) {
   const Rows batch{Matrix::Zero(3, 1), Vector::Ones(3)};
   const UnitNoise eps = {Matrix::Ones(3, 2), Matrix::Ones(3, 1)};
   MeanField gradient;
-  const VariationalLoss loss = LocalFormLoss(shape, q, batch, {.rows = 3}, eps, &gradient);
+  LocalTape tape;
+  const VariationalLoss loss = LocalFormLoss(shape, q, batch, {.rows = 3}, eps, &gradient, &tape);
   EXPECT_TRUE(std::isfinite(loss.expected_nll));
   EXPECT_TRUE(gradient.Pack().allFinite());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
 
 namespace fathom::bnn {
@@ -51,7 +52,7 @@ Vector MlpShape::FanInVariances() const {
 
 void Activate(Activation activation, Eigen::Ref<Matrix> a) {
   if (activation == Activation::kRelu) {
-    a = a.cwiseMax(0);
+    Rectify({a.rows(), a.cols(), a.outerStride()}, a.data());
   } else {
     a = a.array().tanh();
   }
@@ -60,59 +61,78 @@ void Activate(Activation activation, Eigen::Ref<Matrix> a) {
 void ActivateBackward(Activation activation, const Eigen::Ref<const Matrix>& h,
                       Eigen::Ref<Matrix> d) {
   if (activation == Activation::kRelu) {
-    d = (h.array() > 0).select(d, 0);
+    FATHOM_CHECK(d.outerStride() == d.cols());
+    RectifyBackward({h.rows(), h.cols(), h.outerStride()}, h.data(), d.data());
   } else {
     d.array() *= 1 - h.array().square();
   }
 }
 
+namespace {
+
+// Makes room for so many rows; the last column of a new matrix of inputs is ones.
+void Reserve(Index rows, Index cols, Matrix* matrix) {
+  if (matrix->rows() < rows || matrix->cols() != cols) matrix->setOnes(rows, cols);
+}
+
+}  // namespace
+
 void MlpForward(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X,
                 MlpTape* tape, const InputFactors* factors) {
   FATHOM_CHECK(X.cols() == shape.inputs() && weights.size() == shape.num_weights());
+  tape->f.resize(X.rows());
   tape->h.resize(static_cast<std::size_t>(shape.num_layers()));
   for (Index l = 0; l < shape.num_layers(); ++l) {
-    Matrix& h = tape->h[l];
-    h.resize(X.rows(), shape.fan_in(l) + 1);
-    auto values = h.leftCols(shape.fan_in(l));
+    Reserve(X.rows(), shape.fan_in(l) + 1, &tape->h[l]);
+    auto values = tape->h[l].topLeftCorner(X.rows(), shape.fan_in(l));
     if (l == 0) {
       values = X;
     } else {
-      values.noalias() = tape->h[l - 1] * shape.Layer(weights, l - 1).transpose();
+      values.noalias() = tape->Inputs(l - 1) * shape.Layer(weights, l - 1).transpose();
       Activate(shape.activation(), values);
     }
     if (factors != nullptr) values.array() *= (*factors)[l].array();
-    h.col(shape.fan_in(l)).setOnes();
   }
   const Index last = shape.num_layers() - 1;
-  tape->f.noalias() = tape->h[last] * shape.Layer(weights, last).row(0).transpose();
+  tape->f.noalias() = tape->Inputs(last) * shape.Layer(weights, last).row(0).transpose();
 }
 
 namespace {
 
-// The slopes of layer l's inputs from those of its pre-activations, through the activation below.
+// The slopes of the pre-activations below layer l, through the activation, from those of its own.
 void StepDown(const MlpShape& shape, const Vector& weights, Index l, const InputFactors* factors,
               MlpTape* tape) {
-  const auto h = tape->h[l].leftCols(shape.fan_in(l));
-  tape->d_below.resize(tape->d.rows(), shape.fan_in(l));
-  tape->d_below.noalias() = tape->d * shape.Layer(weights, l).leftCols(shape.fan_in(l));
-  if (factors == nullptr) {
-    ActivateBackward(shape.activation(), h, tape->d_below);
+  const Index rows = tape->f.size();
+  const auto h = tape->h[l].topLeftCorner(rows, shape.fan_in(l));
+  const auto W = shape.Layer(weights, l).leftCols(shape.fan_in(l));
+  const bool relu = shape.activation() == Activation::kRelu;
+  Reserve(rows, shape.fan_in(l), &tape->d[l - 1]);
+  auto below = tape->d[l - 1].topRows(rows);
+  if (relu && W.rows() == 1) {
+    RectifyOuter({rows, h.cols(), h.outerStride()}, tape->d[l].data(), W.data(), h.data(),
+                 below.data());
   } else {
-    // The tape holds h times its factor; where that is 0, the slope is 0 whatever h was.
-    const auto factor = (*factors)[l].array();
-    tape->d_below.array() *= factor;
-    ActivateBackward(shape.activation(), (factor != 0).select(h.array() / factor, 0).matrix(),
-                     tape->d_below);
+    below.noalias() = tape->Slopes(l) * W;
+    if (relu || factors == nullptr) ActivateBackward(shape.activation(), h, below);
   }
-  tape->d.swap(tape->d_below);
+  if (factors == nullptr) return;
+  // The tape holds h times its factor, which is positive where h is. Where the factor is 0, so is
+  // the slope, whatever h was.
+  const auto factor = (*factors)[l].array();
+  below.array() *= factor;
+  if (!relu)
+    ActivateBackward(shape.activation(), (factor != 0).select(h.array() / factor, 0).matrix(),
+                     below);
 }
 
-// Calls add(l) with the slopes of layer l's pre-activations in tape->d, from the top down.
+// Calls add(l) with the slopes of layer l's pre-activations in tape->d[l], from the top down.
 template <typename Add>
 void SweepDown(const MlpShape& shape, const Vector& weights, const Vector& d_f,
                const InputFactors* factors, MlpTape* tape, const Add& add) {
   FATHOM_CHECK(d_f.size() == tape->f.size());
-  tape->d = d_f;
+  tape->d.resize(static_cast<std::size_t>(shape.num_layers()));
+  Reserve(d_f.size(), 1, &tape->d.back());
+  tape->d.back().topRows(d_f.size()) = d_f;
   for (Index l = shape.num_layers() - 1; l >= 0; --l) {
     add(l);
     if (l > 0) StepDown(shape, weights, l, factors, tape);
@@ -124,7 +144,7 @@ void SweepDown(const MlpShape& shape, const Vector& weights, const Vector& d_f,
 void MlpBackward(const MlpShape& shape, const Vector& weights, const Vector& d_f, MlpTape* tape,
                  Vector* d_weights, const InputFactors* factors) {
   SweepDown(shape, weights, d_f, factors, tape, [&](Index l) {
-    shape.Layer(d_weights, l).noalias() += tape->d.transpose() * tape->h[l];
+    shape.Layer(d_weights, l).noalias() += tape->Slopes(l).transpose() * tape->Inputs(l);
   });
 }
 
@@ -132,9 +152,9 @@ void MlpBackwardSquared(const MlpShape& shape, const Vector& weights, const Vect
                         MlpTape* tape, Vector* d_weights, Vector* squares) {
   SweepDown(shape, weights, d_f, nullptr, tape, [&](Index l) {
     if (d_weights != nullptr)
-      shape.Layer(d_weights, l).noalias() += tape->d.transpose() * tape->h[l];
+      shape.Layer(d_weights, l).noalias() += tape->Slopes(l).transpose() * tape->Inputs(l);
     shape.Layer(squares, l).noalias() +=
-        tape->d.cwiseAbs2().transpose() * Matrix(tape->h[l].cwiseAbs2());
+        tape->Slopes(l).cwiseAbs2().transpose() * Matrix(tape->Inputs(l).cwiseAbs2());
   });
 }
 

@@ -71,11 +71,15 @@ void Activate(Activation activation, Eigen::Ref<Matrix> a);
 void ActivateBackward(Activation activation, const Eigen::Ref<const Matrix>& h,
                       Eigen::Ref<Matrix> d);
 
-// What a pass leaves behind for the way back. Reused, it allocates nothing.
+// What a pass leaves behind for the way back. Reused for as many rows or fewer, it allocates
+// nothing: the matrices have room for more rows than the pass had.
 struct MlpTape {
-  std::vector<Matrix> h;  // [layers] the inputs of each, [N, n_in + 1], ones in the last column
   Vector f;               // [N]
-  Matrix d, d_below;      // scratch of the way back
+  std::vector<Matrix> h;  // [layers] the inputs of each, [>= N, n_in + 1], ones in the last column
+  std::vector<Matrix> d;  // [layers] slopes of the pre-activations, [>= N, n_out]
+
+  auto Inputs(Index layer) const { return h[layer].topRows(f.size()); }
+  auto Slopes(Index layer) const { return d[layer].topRows(f.size()); }
 };
 
 // Factors on the inputs of each layer (not on its bias), [N, n_in] each; dropout's masks over 1 -

@@ -119,6 +119,13 @@ std::vector<BaselineField> MethodFields(BaselineOptions* options) {
         .help = "What is drawn to estimate the gradient: the inputs of all units (the local "
                 "reparameterisation) or the weights"},
        {kVi}},
+      {{.name = "samples",
+        .value = &options->samples,
+        .range = From(1, 1000),
+        .option = "samples",
+        .placeholder = "N",
+        .help = "Draws per row and step; one is enough for wide networks and large tables"},
+       {kVi}},
       {{.name = "kl_weight",
         .value = &options->kl_weight,
         .range = From(0, 1e6),

@@ -40,6 +40,7 @@ struct BaselineOptions {
   Index burn_in = 0, draws = 0;
   Index chains = 4;
   DrawsOf draws_of = DrawsOf::kUnits;
+  Index samples = 2;
   double kl_weight = 1;
   double prior_variance = 1;
   bool optimal_prior = false, gauss_newton = false;

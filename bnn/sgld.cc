@@ -7,6 +7,7 @@
 
 #include "bnn/mixture.h"
 #include "fathom/base/error.h"
+#include "fathom/base/noise_stream.h"
 #include "fathom/evaluate/metrics.h"
 #include "fathom/optimize/adam.h"
 
@@ -14,8 +15,8 @@ namespace fathom::bnn {
 
 namespace {
 
-constexpr Index kFisherRows = 2000;  // enough to know the curvature by
-constexpr double kDivergence = 10;   // times the squared residuals of the start
+constexpr Index kFisherRows = 2000;      // enough to know the curvature by
+constexpr double kDivergentGrowth = 10;  // times the squared residuals of the start
 
 // The first rows stand for all: the order of the table was shuffled.
 Rows Head(const Rows& rows, Index most, RandomStream* stream) {
@@ -33,6 +34,7 @@ class SgldSampler {
         rows_(rows),
         options_(options),
         stream_(seed, 1),
+        xi_(seed, 2),
         watch_(*watch),
         batches_(rows, BatchSize(rows.size(), options), BatchPlan::Remainder::kDrop, seed ^ 1),
         sample_(Head(rows, kFisherRows, &stream_)) {
@@ -56,7 +58,7 @@ class SgldSampler {
       Step(t);
       if (!watch_.Advance()) return chain;
       if ((t + 1) % look == 0) {
-        if (!(Residuals() < kDivergence * start)) return std::nullopt;
+        if (!(Residuals() < kDivergentGrowth * start)) return std::nullopt;
         if (t < burn_in) Adapt(t + 1, burn_in);
       }
       const double due =
@@ -98,8 +100,8 @@ class SgldSampler {
     SgldDrift(shape_, point_, batches_.At(options_.start_steps + t), rows_.size(), prior_, &tape_,
               &drift_);
     noise_.weights.resize(shape_.num_weights());
-    for (double& xi : noise_.weights) xi = stream_.Normal();
-    noise_.kappa = stream_.Normal();
+    xi_.Normals({noise_.weights.data(), static_cast<std::size_t>(noise_.weights.size())});
+    xi_.Normals({&noise_.kappa, 1});
     SgldStep(StepSizes(), preconditioner_, drift_, noise_, &point_);
   }
 
@@ -140,6 +142,7 @@ class SgldSampler {
   const Rows& rows_;
   const SgldOptions& options_;
   RandomStream stream_;
+  NoiseStream xi_;
   Watch& watch_;
   BatchPlan batches_;
   Rows sample_;

@@ -24,8 +24,8 @@ TEST(SgldStep, DriftIsTheGradientOfTheLogPosterior) {
   const auto log_posterior = [&](const Vector& at) {
     const Vector w = at.head(shape.num_weights());
     const double kappa = at[at.size() - 1];
-    return EvaluateLogPosterior(shape, rows, w, prior.weight_variances, Softplus(kappa), &tape,
-                                nullptr)
+    return EvaluateLogPosterior(shape, rows, w, WeightPrior(prior.weight_variances),
+                                Softplus(kappa), &tape, nullptr)
                .value() +
            LogNormalPdf(kappa, prior.kappa_mean, prior.kappa_variance);
   };

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "fathom/base/error.h"
+#include "fathom/base/noise_stream.h"
 #include "fathom/optimize/adam.h"
 
 namespace fathom::bnn {
 
 namespace {
 
-constexpr double kRate = 0.01;
+constexpr double kFirstRate = 0.01;
 constexpr double kFirstSd = 0.02;
 constexpr double kFirstNoise = 0.1;
 constexpr double kLeastNoise = 1e-6;
@@ -21,7 +22,7 @@ constexpr double kRamp = 0.3;  // the part of the steps in which the weight of t
 
 // Constant for half of the steps, then half a cosine to 0.
 double RateAt(double fraction) {
-  return kRate * 0.5 * (1 + std::cos(std::numbers::pi * std::max(0.0, 2 * fraction - 1)));
+  return kFirstRate * 0.5 * (1 + std::cos(std::numbers::pi * std::max(0.0, 2 * fraction - 1)));
 }
 
 class ViFit {
@@ -29,7 +30,7 @@ class ViFit {
   ViFit(const MlpShape& shape, const Rows& rows, const ViOptions& options, std::uint64_t seed)
       : shape_(shape),
         options_(options),
-        stream_(seed, 1),
+        noise_(seed, 1),
         batches_(rows, options.batch_size, BatchPlan::Remainder::kDrop, seed ^ 1),
         bound_{.prior = {0, options.prior_variance}, .kl_weight = 0, .rows = rows.size()} {
     RandomStream start(seed, 0);
@@ -70,15 +71,15 @@ class ViFit {
       units_.resize(static_cast<std::size_t>(shape_.num_layers()));
       for (Index l = 0; l < shape_.num_layers(); ++l) {
         units_[l].resize(options_.samples * batch.size(), shape_.fan_out(l));
-        for (double& eps : units_[l].reshaped()) eps = stream_.Normal();
+        noise_.Normals({units_[l].data(), static_cast<std::size_t>(units_[l].size())});
       }
-      return LocalFormLoss(shape_, q_, batch, bound_, units_, &gradient_);
+      return LocalFormLoss(shape_, q_, batch, bound_, units_, &gradient_, &tape_);
     }
     const bool graves = options_.form == ViForm::kGraves;
     weights_.resize(static_cast<std::size_t>(graves ? 1 : options_.samples));
     for (Vector& eps : weights_) {
       eps.resize(shape_.num_weights());
-      for (double& value : eps) value = stream_.Normal();
+      noise_.Normals({eps.data(), static_cast<std::size_t>(eps.size())});
     }
     return graves ? GravesLoss(shape_, q_, batch, bound_, weights_, options_.curvature, &gradient_)
                   : WeightFormLoss(shape_, q_, batch, bound_, weights_, &gradient_);
@@ -86,13 +87,14 @@ class ViFit {
 
   const MlpShape& shape_;
   const ViOptions& options_;
-  RandomStream stream_;
+  NoiseStream noise_;
   BatchPlan batches_;
   Bound bound_;
   MeanField q_, gradient_;
   Vector parameters_;
   AdamState adam_;
   UnitNoise units_;
+  LocalTape tape_;
   WeightNoise weights_;
 };
 

@@ -38,23 +38,25 @@ double LogLikelihood(double squared_residuals, Index rows, double noise_variance
   return -0.5 * (N * (kLogTwoPi + std::log(noise_variance)) + squared_residuals / noise_variance);
 }
 
-double LogPrior(const Vector& weights, const Vector& prior_variances) {
-  FATHOM_CHECK(weights.size() == prior_variances.size());
-  return -0.5 * (kLogTwoPi + prior_variances.array().log() +
-                 weights.array().square() / prior_variances.array())
-                    .sum();
+WeightPrior::WeightPrior(const Vector& variances)
+    : precisions(variances.cwiseInverse()),
+      log_constant(-0.5 * (kLogTwoPi + variances.array().log()).sum()) {}
+
+double WeightPrior::LogDensity(const Vector& weights) const {
+  FATHOM_CHECK(weights.size() == precisions.size());
+  return log_constant - 0.5 * (weights.array().square() * precisions.array()).sum();
 }
 
 LogPosterior EvaluateLogPosterior(const MlpShape& shape, const Rows& rows, const Vector& weights,
-                                  const Vector& prior_variances, double noise_variance,
-                                  MlpTape* tape, Vector* gradient) {
+                                  const WeightPrior& prior, double noise_variance, MlpTape* tape,
+                                  Vector* gradient) {
   LogPosterior out;
   if (gradient != nullptr) gradient->setZero(weights.size());
   out.squared_residuals = SumSquaredResiduals(shape, weights, rows, tape, gradient);
   out.log_likelihood = LogLikelihood(out.squared_residuals, rows.size(), noise_variance);
-  out.log_prior = LogPrior(weights, prior_variances);
+  out.log_prior = prior.LogDensity(weights);
   if (gradient != nullptr)
-    *gradient = *gradient / noise_variance - weights.cwiseQuotient(prior_variances);
+    *gradient = *gradient / noise_variance - weights.cwiseProduct(prior.precisions);
   return out;
 }
 

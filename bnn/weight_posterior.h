@@ -24,8 +24,16 @@ double SumSquaredResiduals(const MlpShape& shape, const Vector& weights, const R
 // log N(y; f, s2) summed over rows with that sum of squares, constants included.
 double LogLikelihood(double squared_residuals, Index rows, double noise_variance);
 
-// sum_i log N(w_i; 0, v_i), constants included.
-double LogPrior(const Vector& weights, const Vector& prior_variances);
+// Independent N(0, v_i), made ready: a sampler asks for it after every step.
+struct WeightPrior {
+  Vector precisions;        // 1 / v_i
+  double log_constant = 0;  // -1/2 sum_i log(2 pi v_i)
+
+  WeightPrior() = default;
+  explicit WeightPrior(const Vector& variances);
+  // sum_i log N(w_i; 0, v_i)
+  double LogDensity(const Vector& weights) const;
+};
 
 struct LogPosterior {
   double log_likelihood = 0, log_prior = 0, squared_residuals = 0;
@@ -35,8 +43,8 @@ struct LogPosterior {
 
 // *gradient, which may be null, becomes that of value().                       [bnn-log-posterior]
 LogPosterior EvaluateLogPosterior(const MlpShape& shape, const Rows& rows, const Vector& weights,
-                                  const Vector& prior_variances, double noise_variance,
-                                  MlpTape* tape, Vector* gradient);
+                                  const WeightPrior& prior, double noise_variance, MlpTape* tape,
+                                  Vector* gradient);
 
 // sum_n (df_n/dw)^2 / s2, the diagonal of the Gauss-Newton Hessian of the log likelihood: how
 // sharply the rows determine each weight while the others stay.                        [bnn-fisher]

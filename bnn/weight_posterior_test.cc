@@ -27,10 +27,11 @@ TEST_P(PosteriorOf, GradientMatchesDifferences) {
   const Vector prior = shape.SpreadGroups(Vector::LinSpaced(6, 0.4, 2));
   MlpTape tape;
   Vector gradient;
-  EvaluateLogPosterior(shape, rows, w, prior, 0.3, &tape, &gradient);
+  EvaluateLogPosterior(shape, rows, w, WeightPrior(prior), 0.3, &tape, &gradient);
   ExpectGradientMatches(
       [&](const Vector& at) {
-        return EvaluateLogPosterior(shape, rows, at, prior, 0.3, &tape, nullptr).value();
+        return EvaluateLogPosterior(shape, rows, at, WeightPrior(prior), 0.3, &tape, nullptr)
+            .value();
       },
       gradient, w, 1e-7, nullptr, 1e-5);
 }
@@ -46,8 +47,8 @@ TEST(WeightPosterior, IsTheSumOfLogDensitiesOverRowsAndWeights) {
   for (const double weight : w) expected += LogNormalPdf(weight, 0, 1.5);
   MlpTape tape;
   const Vector prior = Vector::Constant(w.size(), 1.5);
-  EXPECT_NEAR(EvaluateLogPosterior(shape, rows, w, prior, 0.2, &tape, nullptr).value(), expected,
-              1e-11);
+  EXPECT_NEAR(EvaluateLogPosterior(shape, rows, w, WeightPrior(prior), 0.2, &tape, nullptr).value(),
+              expected, 1e-11);
 }
 
 TEST(WeightPosterior, TilesDoNotShow) {

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kExample =
+constexpr const char* kBenchExample =
     "Examples:\n"
     "  fathom bench quick --data DIR --out results/quick\n"
     "  fathom bench uci --data DIR --out results/uci --datasets boston,yacht --splits 0-4\n"
@@ -141,7 +141,7 @@ int RunBench(const BenchOptions& options) {
 
 Command AddBench(CLI::App* program) {
   CLI::App* app = program->add_subcommand("bench", "Run a study: methods on splits of datasets");
-  app->footer(kExample);
+  app->footer(kBenchExample);
   const auto options = std::make_shared<BenchOptions>();
   app->add_option("STUDY", options->study, "Name of a study, or a file that describes one")
       ->required()

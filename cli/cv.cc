@@ -11,6 +11,7 @@
 #include "cli/cv_compare.h"
 #include "cli/data_options.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/recipe_options.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
@@ -143,9 +144,34 @@ std::string HumanScores(const FoldScores& scores) {
 // What a linear regression reaches on the same folds.
 std::string LinearText(const FoldScores& linear) {
   const auto& mean = std::get<Scores>(linear.mean);
-  return "\na linear regression on the same folds: rmse " + Short(mean.rmse) +
+  return "a linear regression on the same folds: rmse " + Short(mean.rmse) +
          ", mean_log_likelihood " + Short(mean.mean_log_likelihood) + ", crps " + Short(mean.crps) +
          "\n";
+}
+
+// Numbers: target by target where there are several, whose units may differ.
+std::string NumbersText(const Schema& schema, const FoldScores& scores, const FoldScores& linear) {
+  if (scores.of_target.empty()) return HumanScores(scores) + "\n" + LinearText(linear);
+  std::string text;
+  for (std::size_t t = 0; t < scores.of_target.size(); ++t) {
+    text += "target " + Quoted(schema.targets[t]) + "\n" + HumanScores(scores.of_target[t]) +
+            LinearText(linear.of_target[t]) + "\n";
+  }
+  return text + "all targets together: mean_log_likelihood " +
+         Short(std::get<Scores>(scores.mean).mean_log_likelihood) + ", of a linear regression " +
+         Short(std::get<Scores>(linear.mean).mean_log_likelihood) + "\n";
+}
+
+// Target by target.
+nlohmann::ordered_json TargetsJson(const Schema& schema, const FoldScores& scores) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t t = 0; t < scores.of_target.size(); ++t) {
+    const FoldScores& own = scores.of_target[t];
+    json[schema.targets[t]] = {{"rows", ScoredRows(own.mean)},
+                               {"mean", ScoresJson(own.mean)},
+                               {"standard_error", ScoresJson(own.standard_error)}};
+  }
+  return json;
 }
 
 nlohmann::ordered_json JsonScores(const Dataset& dataset, const FoldScores& scores) {
@@ -165,13 +191,19 @@ std::string Report(const CvOptions& options, const Dataset& dataset,
                    const std::vector<Split>& splits, const FoldScores& scores) {
   const std::vector<std::string>& classes = dataset.schema().classes;
   const bool numbers = classes.empty();
+  FoldScores linear;
+  if (numbers) linear = CrossValidateLinear(dataset, splits);
   if (!options.json) {
-    return HumanScores(scores) + ConfusionText(classes, scores.mean) +
-           (numbers ? LinearText(CrossValidateLinear(dataset, splits)) : "");
+    if (numbers) return NumbersText(dataset.schema(), scores, linear);
+    return HumanScores(scores) + ConfusionText(classes, scores.mean);
   }
   nlohmann::ordered_json json = JsonScores(dataset, scores);
   AddConfusion(classes, scores.mean, &json);
-  if (numbers) json["linear"] = ScoresJson(CrossValidateLinear(dataset, splits).mean);
+  if (numbers) json["linear"] = ScoresJson(linear.mean);
+  if (!scores.of_target.empty()) {
+    json["targets"] = TargetsJson(dataset.schema(), scores);
+    json["linear_targets"] = TargetsJson(dataset.schema(), linear);
+  }
   return json.dump(2) + "\n";
 }
 
@@ -215,6 +247,7 @@ CrossValidation Validate(const Dataset& dataset, const Recipe& recipe,
   const Stopwatch watch;
   ProgressBar bar;
   CrossValidationControl control{.quantiles = quantiles};
+  control.ranks = &AllRanks();
   control.callback = [&](const CrossValidationProgress& progress) {
     const double left = watch.Seconds() * (1 - progress.fraction) / progress.fraction;
     bar.Show(BarText(progress.fraction) + "  " + std::to_string(progress.folds_done) + " of " +
@@ -247,7 +280,8 @@ int RunCompare(const CLI::App& app, const CvOptions& options, const CvData& data
     if (result.interrupted) return TellInterrupted(options);
     entry.scores = std::move(result.scores);
   }
-  WriteOut(options.json ? ComparisonJson(compared) : ComparisonText(compared));
+  const std::vector<std::string>& targets = data.dataset.schema().targets;
+  WriteOut(options.json ? ComparisonJson(compared, targets) : ComparisonText(compared, targets));
   return kGood;
 }
 

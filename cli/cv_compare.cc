@@ -39,7 +39,17 @@ Recipe RecipeOf(const CLI::App& command, const std::string& words) {
   return FinishRecipe(parser, &options);
 }
 
-std::string ComparisonText(const std::vector<ComparedRecipe>& compared) {
+namespace {
+
+// What the recipes reach on one of several targets.
+std::vector<ComparedRecipe> OfTarget(const std::vector<ComparedRecipe>& compared,
+                                     std::size_t target) {
+  std::vector<ComparedRecipe> own;
+  for (const auto& [words, scores] : compared) own.push_back({words, scores.of_target[target]});
+  return own;
+}
+
+std::string Lines(const std::vector<ComparedRecipe>& compared) {
   std::vector<std::vector<std::string>> rows = {{"recipe"}};
   const auto shown = [](const ScoreKind& kind) {
     return kind.in_studies && kind.better != Better::kOnTarget;
@@ -61,14 +71,35 @@ std::string ComparisonText(const std::vector<ComparedRecipe>& compared) {
   return Align(rows);
 }
 
-std::string ComparisonJson(const std::vector<ComparedRecipe>& compared) {
+nlohmann::ordered_json Entries(const std::vector<ComparedRecipe>& compared) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const auto& [words, scores] : compared) {
     json.push_back({{"recipe", words},
                     {"mean", ScoresJson(scores.mean)},
                     {"standard_error", ScoresJson(scores.standard_error)}});
   }
-  return nlohmann::ordered_json{{"compared", json}}.dump(2) + "\n";
+  return json;
+}
+
+}  // namespace
+
+std::string ComparisonText(const std::vector<ComparedRecipe>& compared,
+                           const std::vector<std::string>& targets) {
+  if (compared.front().scores.of_target.empty()) return Lines(compared);
+  std::string text;
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    text += (t > 0 ? "\n" : "") + ("target " + Quoted(targets[t])) + "\n" +
+            Lines(OfTarget(compared, t));
+  }
+  return text;
+}
+
+std::string ComparisonJson(const std::vector<ComparedRecipe>& compared,
+                           const std::vector<std::string>& targets) {
+  nlohmann::ordered_json json = {{"compared", Entries(compared)}};
+  for (std::size_t t = 0; t < compared.front().scores.of_target.size(); ++t)
+    json["targets"][targets[t]] = Entries(OfTarget(compared, t));
+  return json.dump(2) + "\n";
 }
 
 }  // namespace fathom::cli

@@ -20,9 +20,11 @@ struct ComparedRecipe {
 // for words that are no options of a recipe.
 Recipe RecipeOf(const CLI::App& command, const std::string& words);
 
-// A line per recipe, for people or as one JSON object.
-std::string ComparisonText(const std::vector<ComparedRecipe>& compared);
-std::string ComparisonJson(const std::vector<ComparedRecipe>& compared);
+// A line per recipe, for people or as one JSON object; of several targets, for each of them.
+std::string ComparisonText(const std::vector<ComparedRecipe>& compared,
+                           const std::vector<std::string>& targets);
+std::string ComparisonJson(const std::vector<ComparedRecipe>& compared,
+                           const std::vector<std::string>& targets);
 
 }  // namespace fathom::cli
 

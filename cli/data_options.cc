@@ -11,12 +11,11 @@
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/bits.h"
 
 namespace fathom::cli {
 
 namespace {
-
-using Json = nlohmann::json;
 
 char ParseSeparator(const std::string& text) {
   if (text.empty()) return 0;
@@ -144,6 +143,10 @@ void AddRoleOptions(CLI::App* app, DataOptions* options) {
   AddColumns(app, "--ignore", &options->ignore, "Column to leave out; repeat it or give a,b");
   AddColumns(app, "--categorical", &options->categorical,
              "Column whose numbers are names of categories; repeat it or give a,b");
+  AddColumns(
+      app, "--bits", &options->bits,
+      "Column of hexadecimal digits, such as a fingerprint of a molecule: each digit is four "
+      "inputs of 0 or 1; repeat it or give a,b");
   app->add_option("--weights", options->weights,
                   "Column that says how much each row counts; only the ratios matter")
       ->type_name("NAME");
@@ -183,7 +186,8 @@ Roles RolesOf(const DataOptions& options) {
 }
 
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {
-  return ReadTable(options.table, ReadingFor(roles, ReadingOf(options, threads)));
+  return ReadTableWithBits(Opened(options.table), ReadingFor(roles, ReadingOf(options, threads)),
+                           SplitLists(options.bits));
 }
 
 InputStd ReadInputStd(const DataOptions& options, int threads) {
@@ -198,24 +202,24 @@ Dataset ReadData(const DataOptions& options, int threads) {
 std::string DescribeData(const CLI::App& app, const std::string& table) {
   DataOptions unused;
   const std::unique_ptr<CLI::App> parser = DataParser(&unused);
-  Json words = Json::array();
+  nlohmann::json words = nlohmann::json::array();
   for (const CLI::Option* known : parser->get_options()) {
     for (const std::string& value : app.get_option(known->get_name())->results())
       words.push_back(known->get_name() + "=" + value);
   }
-  return Json{{"table", table}, {"options", words}}.dump(-1, ' ', false,
-                                                         Json::error_handler_t::replace);
+  return nlohmann::json{{"table", table}, {"options", words}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 DataOptions DataFromDescription(const std::string& description) {
   DataOptions options;
   try {
-    const Json json = Json::parse(description);
+    const nlohmann::json json = nlohmann::json::parse(description);
     json.at("table").get_to(options.table);
     auto words = json.at("options").get<std::vector<std::string>>();
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     DataParser(&options)->parse(words);
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     ThrowError("how its table was read is not known");
   } catch (const CLI::ParseError& error) {
     ThrowError("how its table was read is not known: ", error.what());
@@ -229,8 +233,9 @@ RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int
 
 RowsForModel::RowsForModel(const FileBytes& file, const DataOptions& options, const Schema& schema,
                            int threads, const Wanted& wanted)
-    : table_(ReadTable(
-          file, ReadingFor(schema, ReadingOf(options, threads), wanted.targets_may_be_anything))),
+    : table_(ReadTableWithBits(
+          file, ReadingFor(schema, ReadingOf(options, threads), wanted.targets_may_be_anything),
+          BitColumnsFor(schema, file, ReadingOf(options, threads)))),
       rows_((RequireNames(table_, schema, options), table_), schema,
             ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {
   if (!wanted.keep.empty()) kept_ = ReadColumns(file, wanted.keep, ReadingOf(options, threads));

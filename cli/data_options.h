@@ -20,7 +20,8 @@ struct DataOptions {
   std::string separator;
   bool header = false, no_header = false;
   std::vector<std::string> input_std;
-  std::vector<std::string> targets, ignore, categorical;  // lists such as "a,b", as they were given
+  std::vector<std::string> targets, ignore, categorical,
+      bits;  // lists such as "a,b", as they were given
   std::string weights, task = "auto";
   bool counts = false;
   std::string decimal = "auto", dates = "auto";
@@ -30,7 +31,8 @@ struct DataOptions {
 // --separator, --decimal, --dates, --missing, --header, --no-header and --input-std: for every
 // command that reads a table.
 void AddReadingOptions(CLI::App* app, DataOptions* options);
-// --target, --task, --ignore, --categorical, --weights and --counts: for those that learn from one.
+// --target, --task, --ignore, --categorical, --bits, --weights and --counts: for those that learn
+// from one.
 void AddRoleOptions(CLI::App* app, DataOptions* options);
 // Both: all but the table itself, which each command names in its own way.
 void AddDataOptions(CLI::App* app, DataOptions* options);

@@ -17,7 +17,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kEvaluateExample =
     "Example:\n"
     "  fathom evaluate price.fathom test.csv\n"
     "  fathom evaluate price.fathom test.csv --json | jq .rmse\n\n"
@@ -80,14 +80,6 @@ std::string JsonReport(const std::vector<std::string>& classes, const TargetScor
   return json.dump(2) + "\n";
 }
 
-// What is predicted of one of several targets.
-Prediction OnlyTarget(const Prediction& prediction, Index target) {
-  Prediction own = prediction;
-  for (Moments& component : own.components)
-    component = Moments(component.mean.col(target), component.var.col(target));
-  return own;
-}
-
 // A row of a class that the model does not know would have probability 0; leaving it out would
 // flatter the model.
 void RequireKnownClasses(const std::vector<Note>& notes) {
@@ -107,10 +99,10 @@ TargetScores Score(const EvaluateOptions& options, const ModelPredictor& predict
     const TargetPrediction prediction = PredictTargets(predictor, rows, predict);
     sums.Add(prediction, rows.targets(), pool);
     const auto* numbers = std::get_if<Prediction>(&prediction);
-    if (targets.size() == 1 || numbers == nullptr || numbers->observed()) return;
+    if (targets.size() == 1 || numbers == nullptr) return;
     for (std::size_t t = 0; t < targets.size(); ++t) {
       const auto column = static_cast<Index>(t);
-      of_target[t].Add(OnlyTarget(*numbers, column), rows.targets().col(column), pool);
+      of_target[t].Add(prediction, OnlyTarget(rows.targets(), column), pool);
     }
   };
   test.ForEachPiece(options.chunk, options.predict, add);
@@ -151,7 +143,7 @@ int RunEvaluate(const EvaluateOptions& options) {
 Command AddEvaluate(CLI::App* program) {
   CLI::App* app =
       program->add_subcommand("evaluate", "Score a model on a table with known targets");
-  app->footer(kExample);
+  app->footer(kEvaluateExample);
   const auto options = std::make_shared<EvaluateOptions>();
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()

@@ -18,8 +18,9 @@ constexpr const char* kExportExample =
     "  cc -std=c99 -O2 main.c -lm        where main.c includes price.h and calls price_predict\n\n"
     "json: everything that the model file holds, numbers in the fewest digits that read back as "
     "the "
-    "same bits.\nc: a header without dependencies that predicts mean and standard deviation as "
-    "'fathom predict' does; how to\ncall it stands at its top.";
+    "same bits.\nc: a header without dependencies that predicts means, standard deviations, "
+    "quantiles and class probabilities\nas 'fathom predict' does; how to call it stands at its "
+    "top.";
 
 struct ExportOptions {
   std::string model, output = "-", format, name;

@@ -1,6 +1,7 @@
 #include "cli/field_options.h"
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 #include <variant>
 
 #include "cli/common.h"
@@ -9,7 +10,7 @@ namespace fathom::cli {
 
 namespace {
 
-std::string Joined(const std::vector<std::string>& words) {
+std::string JoinedByBars(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
   return text;
@@ -31,7 +32,7 @@ struct AddOption {
   }
   void AddChoice(const std::string& present) const {
     *word = present;
-    Add(word)->type_name(Joined(field.choices))->check(OneOf(field.choices));
+    Add(word)->type_name(JoinedByBars(field.choices))->check(OneOf(field.choices));
   }
 
   void operator()(bool* value) const {
@@ -78,6 +79,28 @@ struct ReadWord {
   void operator()(Value*) const {}
 };
 
+struct WriteWord {
+  const Field& field;
+
+  std::string operator()(const bool* value) const {
+    if (!field.choices.empty()) return field.choices[*value ? 1 : 0];
+    return *value ? "true" : "false";
+  }
+  std::string operator()(const Choice& choice) const { return choice.get(); }
+  std::string operator()(const double* value) const {
+    std::ostringstream text;
+    text.precision(17);
+    text << *value << field.unit;
+    return text.str();
+  }
+  std::string operator()(const std::string* value) const { return *value; }
+  std::string operator()(const std::vector<Index>* value) const { return JoinCounts(*value); }
+  template <typename Value>
+  std::string operator()(const Value* value) const {
+    return std::to_string(*value);
+  }
+};
+
 }  // namespace
 
 void AddFieldOption(const Field& field, std::string* word, CLI::App* app) {
@@ -87,5 +110,7 @@ void AddFieldOption(const Field& field, std::string* word, CLI::App* app) {
 void ReadFieldWord(const Field& field, const std::string& word) {
   std::visit(ReadWord{field, word}, field.value);
 }
+
+std::string FieldWord(const Field& field) { return std::visit(WriteWord{field}, field.value); }
 
 }  // namespace fathom::cli

@@ -16,6 +16,9 @@ void AddFieldOption(const Field& field, std::string* word, CLI::App* app);
 // Puts what stayed in `word` where the field is stored. Throws Error naming the option.
 void ReadFieldWord(const Field& field, const std::string& word);
 
+// What the user would have to give for the value that the field has now.
+std::string FieldWord(const Field& field);
+
 }  // namespace fathom::cli
 
 #endif  // FATHOM_CLI_FIELD_OPTIONS_H_

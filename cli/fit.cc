@@ -60,8 +60,7 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     control.origin = DescribeData(app, options->data.table);
     control.settings = Settings(app);
     // What --quality stands for, so that the settings say the same when its meaning changes.
-    for (const char* option : {"stack", "hidden", "inducing"})
-      control.settings[option] = {options->recipe.words[option]};
+    for (const auto& [option, word] : options->recipe.by_quality) control.settings[option] = {word};
     // What an interrupted training has left may be worth hours: it only makes room, when this one
     // has begun.
     control.callback = [show = control.callback, old = control.checkpoint,

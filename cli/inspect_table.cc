@@ -11,6 +11,7 @@
 
 #include "cli/align.h"
 #include "cli/common.h"
+#include "cli/target_kind.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/table_faults.h"
@@ -52,7 +53,9 @@ struct FitPlan {
 struct TableFacts {
   std::string source;
   std::vector<TableFault> faults;
-  std::string proposal;  // the command line that would work; empty: none is known
+  std::string proposal;     // the command line that would work; empty: none is known
+  LikelyTarget target_kind;   // where there is a proposal
+  std::string alternative;  // the command line for that kind; empty: the proposal
   Index rows = 0;
   std::vector<ColumnFacts> columns;
   std::vector<std::string> left_out;  // by --ignore
@@ -183,7 +186,8 @@ std::string ShellWord(const std::string& word) {
   return quoted + "'";
 }
 
-std::string CommandLine(const DataOptions& options) {
+// `more` are options of the recipe.
+std::string CommandLine(const DataOptions& options, const std::string& more = {}) {
   std::string line = "fathom fit " + ShellWord(options.table);
   const auto add = [&](const char* option, const std::vector<std::string>& values) {
     for (const std::string& value : values)
@@ -205,17 +209,17 @@ std::string CommandLine(const DataOptions& options) {
   if (options.counts) line += " --counts";
   if (options.header) line += " --header";
   if (options.no_header) line += " --no-header";
-  return line + " -o " +
+  return line + more + " -o " +
          ShellWord(std::filesystem::path(options.table).stem().string() + ".fathom");
 }
 
-// The options with which fit would take the table, if leaving columns out and declaring words to be
-// missing is enough.
-std::string Propose(DataOptions options, const FileBytes& file, const TableFacts& facts) {
-  for (const ColumnFacts& column : facts.columns) {
+// Finds the options with which fit would take the table, if leaving columns out and declaring words
+// to be missing is enough.
+void Propose(DataOptions options, const FileBytes& file, TableFacts* facts) {
+  for (const ColumnFacts& column : facts->columns) {
     if (!column.problem.empty()) options.ignore.push_back(column.name);
   }
-  for (const TableFault& fault : facts.faults) {
+  for (const TableFault& fault : facts->faults) {
     const bool ignored = std::count(options.ignore.begin(), options.ignore.end(), fault.column) > 0;
     if (!ignored)
       options.missing.insert(options.missing.end(), fault.words.begin(), fault.words.end());
@@ -226,11 +230,14 @@ std::string Propose(DataOptions options, const FileBytes& file, const TableFacts
   try {
     const Roles roles = RolesOf(options);
     const ReadOptions reading = ReadingFor(roles, ReadingOf(options, /*threads=*/0));
-    MakeDataset(ReadTable(file, reading), roles, ReadInputStd(options, /*threads=*/0));
+    facts->target_kind = KindOfTarget(
+        MakeDataset(ReadTable(file, reading), roles, ReadInputStd(options, /*threads=*/0)));
   } catch (const Error&) {
-    return {};
+    return;
   }
-  return CommandLine(options);
+  facts->proposal = CommandLine(options);
+  const std::string& more = facts->target_kind.options;
+  if (options.task == "auto" && !more.empty()) facts->alternative = CommandLine(options, more);
 }
 
 TableFacts FactsOf(const DataOptions& options) {
@@ -250,7 +257,7 @@ TableFacts FactsOf(const DataOptions& options) {
   const bool has_target = !options.targets.empty();
   if (!facts.faults.empty() && has_target && facts.plan.refusal.empty())
     facts.plan.refusal = facts.source + ": some cells are no numbers";
-  if (has_target && options.table != "-") facts.proposal = Propose(options, file, facts);
+  if (has_target && options.table != "-") Propose(options, file, &facts);
   return facts;
 }
 
@@ -271,6 +278,16 @@ std::string RemarkOn(const ColumnFacts& column) {
   return column.problem.empty() ? remark : remark + " (problem)";
 }
 
+std::string ProposalText(const TableFacts& facts) {
+  std::string text;
+  if (!facts.proposal.empty()) text += "try         " + facts.proposal + "\n";
+  if (!facts.alternative.empty()) {
+    text += "target      " + facts.target_kind.meaning + ": try\n            " + facts.alternative +
+            "\n";
+  }
+  return text;
+}
+
 std::string PlanText(const TableFacts& facts) {
   const FitPlan& plan = facts.plan;
   std::string text;
@@ -286,7 +303,7 @@ std::string PlanText(const TableFacts& facts) {
   if (!plan.refusal.empty()) {
     const bool told = text.find(plan.refusal) != std::string::npos;
     return text + "fit         would refuse it" + (told ? "" : ": " + plan.refusal) + "\n" +
-           (facts.proposal.empty() ? "" : "try         " + facts.proposal + "\n");
+           ProposalText(facts);
   }
   if (plan.schema.targets.empty())
     return text + "fit         needs to know what to predict: --target NAME\n";
@@ -296,8 +313,7 @@ std::string PlanText(const TableFacts& facts) {
           std::to_string(plan.schema.inputs.size()) + " columns, " +
           std::to_string(plan.schema.width()) + " numbers per row, in " +
           std::to_string(plan.rows) + " rows\n";
-  if (!facts.proposal.empty()) text += "try         " + facts.proposal + "\n";
-  return text;
+  return text + ProposalText(facts);
 }
 
 std::string HumanTable(const TableFacts& facts) {
@@ -364,6 +380,8 @@ std::string JsonTable(const TableFacts& facts) {
                  {"rows", plan.rows},
                  {"notes", NotesJson(plan.notes)},
                  {"command", facts.proposal.empty() ? Json() : Json(facts.proposal)}};
+  if (!facts.proposal.empty()) json["fit"]["target_kind"] = facts.target_kind.name;
+  if (!facts.alternative.empty()) json["fit"]["alternative"] = facts.alternative;
   // A text that is not UTF-8 is one of the problems, and must not keep the others from being told.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

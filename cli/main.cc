@@ -12,6 +12,7 @@
 #include "bnn/expert.h"
 #include "cli/common.h"
 #include "cli/config.h"
+#include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/version.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Deep Gaussian processes: a table in, predictions with honest uncertainty out.";
-constexpr const char* kExample =
+constexpr const char* kProgramExample =
     "Example:\n"
     "  fathom fit train.csv --target price -o price.fathom\n"
     "  fathom evaluate price.fathom test.csv\n"
@@ -100,7 +101,7 @@ int Run(int argc, char** argv) {
   CLI::App program(kAbout, "fathom");
   program.set_version_flag("-v,--version", "fathom " FATHOM_VERSION, "Print the version");
   program.set_help_flag("-h,--help", "Print this help");
-  program.footer(kExample);
+  program.footer(kProgramExample);
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   const std::vector<Command> commands = {
@@ -150,22 +151,23 @@ void ExplainLostFile(int /*signal*/) {
   std::_Exit(kBadInput);
 }
 
-int RunAndExplain(int argc, char** argv) {
+// What the exception that is being handled says to the user, if anything; returns the exit code.
+int ExplainException(std::string* message) {
   try {
-    return Run(argc, argv);
+    throw;
   } catch (const ClosedPipe&) {
     return kGood;
   } catch (const Error& error) {
-    Complain(WithOptions(error));
+    *message = WithOptions(error);
     return kBadInput;
   } catch (const NumericalError& error) {
-    Complain(error.what());
+    *message = error.what();
     return kNumerical;
   } catch (const std::bad_alloc&) {
-    Complain("there is not enough memory for this");
+    *message = "there is not enough memory for this";
     return kInternal;
   } catch (const std::exception& error) {
-    Complain(std::string("internal error: ") + error.what());
+    *message = std::string("internal error: ") + error.what();
     return kInternal;
   }
 }
@@ -194,5 +196,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // So does a limit on the size of files.
   std::signal(SIGXFSZ, SIG_IGN);
-  return fathom::cli::RunAndExplain(argc, argv);
+  return fathom::cli::RunOnRanks([&] { return fathom::cli::Run(argc, argv); },
+                                 fathom::cli::ExplainException);
 }

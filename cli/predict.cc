@@ -3,12 +3,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/csv.h"
+#include "fathom/data/input_range.h"
+#include "fathom/fitted/predict_together.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/json_value.h"
@@ -17,7 +21,7 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kPredictExample =
     "Examples:\n"
     "  fathom predict price.fathom new.csv > predictions.csv\n"
     "  fathom predict price.fathom new.csv -o predictions.csv --quantiles 0.05,0.5,0.95\n"
@@ -25,7 +29,8 @@ constexpr const char* kExample =
     "Writes one line per row of TEST.csv: mean, std and quantiles of the target itself, noise "
     "included, in the\nunits of the file (with --latent: of the noise-free function). With several "
     "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
-    "is the log density of their values. Other columns\nare ignored, or written too with "
+    "is the log density of their values. outside is the\nnumber of inputs in which the row lies "
+    "beyond the training rows. Other columns are ignored, or written too with\n"
     "--keep.\n\nOf classes: the most "
     "probable class and a column p_CLASS for each; log_probability is that of the true class.";
 
@@ -122,6 +127,7 @@ class JsonPieces : public Pieces {
   static nlohmann::json Cell(const Table& piece, Index n, Index c) {
     const std::vector<std::string>& levels = piece.LevelsOf(c);
     const double value = piece.values(n, c);
+    if (piece.columns[c] == kOutside) return static_cast<Index>(value);  // a count
     return levels.empty() ? ToJson(value) : nlohmann::json(levels[static_cast<Index>(value)]);
   }
 
@@ -146,6 +152,30 @@ Table SideBySide(const Table& kept, const Table& predicted) {
   return both;
 }
 
+// How many rows lie beyond the range of the training, and in which columns. None: no note.
+std::vector<Note> NotesOn(const RowsForModel& test, const Model& model) {
+  std::vector<Note> notes = test.rows().notes();
+  const InputRange& range = model.data().range;
+  if (!range.known()) return notes;
+  std::vector<Index> rows_of_column;
+  Index outside = 0;
+  test.ForEachPiece(4096, {}, [&](const Dataset& rows, const PredictOptions& /*options*/) {
+    const Vector count = CountOutside(range, model.schema(), rows.inputs(), &rows_of_column);
+    outside += (count.array() > 0).count();
+  });
+  if (outside == 0) return notes;
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < rows_of_column.size(); ++c) {
+    if (rows_of_column[c] > 0) names.push_back(model.schema().inputs[c].name);
+  }
+  std::ostringstream text;
+  text << test.table().source << ": " << outside << " of " << test.rows().rows()
+       << (outside == 1 ? " rows lies" : " rows lie") << " beyond the training rows in "
+       << QuotedList(names) << "; see the column 'outside'";
+  notes.push_back({"rows_outside", outside, text.str()});
+  return notes;
+}
+
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
   if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
@@ -153,22 +183,36 @@ int RunPredict(const PredictCommandOptions& options) {
   const Schema& schema = predictor.model().schema();
   const RowsForModel test(options.data, schema, options.threads,
                           {.targets_may_be_anything = true, .keep = SplitLists(options.keep)});
-  TellNotes(test.rows().notes());
+  const std::vector<Note> notes = NotesOn(test, predictor.model());
+  TellNotes(notes);
 
   Output output(options.output);
   std::unique_ptr<Pieces> pieces;
   if (options.json) {
-    pieces = std::make_unique<JsonPieces>(schema, test.rows().notes(), &output);
+    pieces = std::make_unique<JsonPieces>(schema, notes, &output);
   } else {
     pieces = std::make_unique<CsvPieces>(&output);
   }
-  test.ForEachPiece(
-      options.chunk, options.predict, [&](const Dataset& rows, const PredictOptions& predict) {
-        Table table = PredictTable(predictor, rows, predict, {.quantiles = quantiles});
-        if (!options.keep.empty())
-          table = SideBySide(test.Kept(predict.first_row, rows.rows()), table);
-        pieces->Write(table);
-      });
+  const PredictTogether together(predictor, AllRanks(), options.threads);
+  std::vector<PredictTogether::Piece> round;  // one piece for each rank
+  const auto predict_round = [&] {
+    const std::vector<Table> tables =
+        together.Predict(round, {.quantiles = quantiles, .outside = true});
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      const auto& [rows, predict] = round[i];
+      pieces->Write(options.keep.empty()
+                        ? tables[i]
+                        : SideBySide(test.Kept(predict.first_row, rows.rows()), tables[i]));
+    }
+    round.clear();
+  };
+  const Index of_rank = (test.rows().rows() + AllRanks().size() - 1) / AllRanks().size();
+  test.ForEachPiece(std::clamp<Index>(of_rank, 1, options.chunk), options.predict,
+                    [&](const Dataset& rows, const PredictOptions& predict) {
+                      round.push_back({rows, predict});
+                      if (std::cmp_equal(round.size(), AllRanks().size())) predict_round();
+                    });
+  if (!round.empty()) predict_round();
   pieces->Finish();
   output.Commit();
   return kGood;
@@ -178,7 +222,7 @@ int RunPredict(const PredictCommandOptions& options) {
 
 Command AddPredict(CLI::App* program) {
   CLI::App* app = program->add_subcommand("predict", "Predict the target for the rows of a table");
-  app->footer(kExample);
+  app->footer(kPredictExample);
   const auto options = std::make_shared<PredictCommandOptions>();
   app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
       ->required()

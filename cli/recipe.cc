@@ -19,7 +19,7 @@ constexpr const char* kRecipeExample =
     "A model holds the recipe it was made with: 'fathom inspect MODEL' shows it. The options of "
     "'fathom fit' set most fields.";
 
-std::string Joined(const std::vector<std::string>& words) {
+std::string JoinedByCommas(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -31,7 +31,7 @@ std::string Human(const Json& field) {
   text += "   " + field["kind"].get<std::string>();
   if (field.contains("allowed")) text += ", " + field["allowed"].get<std::string>();
   if (field.contains("choices"))
-    text += ": " + Joined(field["choices"].get<std::vector<std::string>>());
+    text += ": " + JoinedByCommas(field["choices"].get<std::vector<std::string>>());
   if (field.contains("unit")) text += ", in " + field["unit"].get<std::string>();
   if (field.contains("option")) text += " (" + field["option"].get<std::string>() + ")";
   return text + "\n    " + field["help"].get<std::string>() + "\n";

@@ -27,13 +27,23 @@ void ApplyQuality(const CLI::App& app, RecipeOptions* options) {
   const auto is_given = [&](const std::string& name) {
     const auto field = std::find_if(fields.begin(), fields.end(),
                                     [&](const Field& some) { return some.name == name; });
-    return app.count("--" + field->option) > 0;
+    return !field->option.empty() && app.count("--" + field->option) > 0;
   };
+  const auto write_words = [&] {
+    std::map<std::string, std::string> words;
+    for (const Field& field : fields) {
+      if (!field.option.empty()) words[field.option] = FieldWord(field);
+    }
+    return words;
+  };
+  const std::map<std::string, std::string> before = write_words();
   fathom::ApplyQuality(quality, is_given, &options->recipe);
-  const Architecture& architecture = options->recipe.architecture;
-  options->words["stack"] = NameOf(options->recipe.stack);
-  options->words["hidden"] = architecture.hidden.empty() ? "0" : JoinCounts(architecture.hidden);
-  options->words["inducing"] = JoinCounts(architecture.inducing);
+  options->by_quality = write_words();
+  std::erase_if(options->by_quality, [&](const auto& entry) {
+    const auto& [option, word] = entry;
+    const bool may_change = option == "stack" || option == "hidden" || option == "inducing";
+    return !may_change && word == before.at(option);
+  });
 }
 
 // The library speaks of fields; here they are options.
@@ -52,10 +62,12 @@ void CheckOptions(Recipe* recipe) {
 }  // namespace
 
 void AddRecipeOptions(CLI::App* app, RecipeOptions* options) {
-  app->add_option("--quality", options->quality,
-                  "Time against accuracy, as defaults of the other options: fast has fewer "
-                  "pseudo-points and hidden units, best has --stack always")
-      ->type_name("fast|default|best")
+  app->add_option(
+         "--quality", options->quality,
+         "Time against accuracy, as defaults of the other options: fast has fewer "
+         "pseudo-points and hidden units, best has --stack always, paper is the network and "
+         "the recipe of Bui et al. (2016)")
+      ->type_name("fast|default|best|paper")
       ->capture_default_str()
       ->check(OneOf(AllNames<Quality>()));
   for (const Field& field : RecipeFields(&options->recipe)) {

@@ -14,6 +14,8 @@ struct RecipeOptions {
   std::string quality = "default";
   Recipe recipe;
   std::map<std::string, std::string> words;  // by option: what CLI11 cannot put into the recipe
+  // By option: what the quality stands for, once FinishRecipe has put it into the recipe.
+  std::map<std::string, std::string> by_quality = {};
 };
 
 // Their defaults are the recipe's.

@@ -11,6 +11,7 @@
 #include "cli/data_options.h"
 #include "cli/metrics_log.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/fitted/report.h"
 
@@ -84,6 +85,7 @@ int Train(const TrainingOptions& options, const Dataset& dataset, Index first_st
           const std::function<Model(FitControl)>& train) {
   TellNotes(dataset.notes());
   FitControl control;
+  control.ranks = &AllRanks();
   control.checkpoint = CheckpointPath(options.output);
   control.checkpoint_interval = CheckpointInterval(options.checkpoint_every);
   Warning checkpoint_lost("; the training goes on without a checkpoint");

@@ -2,6 +2,7 @@
 set(FATHOM_FUZZ_TARGETS fuzz/target.cc fuzz/tables.cc fuzz/models.cc)
 function(fathom_fuzz_program name)
   add_executable(${name} ${ARGN})
+  fathom_compile_together(${name} 10)
   target_link_libraries(${name} PRIVATE fathom nlohmann_json::nlohmann_json ZLIB::ZLIB fathom_flags fathom_light)
 endfunction()
 if(FATHOM_FUZZ)

@@ -8,6 +8,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
 #include "fathom/base/text.h"
+#include "fathom/data/bits.h"
 #include "fathom/data/csv.h"
 #include "fathom/io/file_bytes.h"
 #include "study/made_data.h"
@@ -62,49 +63,6 @@ std::vector<std::string> OnlyThose(const std::vector<std::string>& names,
     if (std::count(that_are_in.begin(), that_are_in.end(), name) > 0) kept.push_back(name);
   }
   return kept;
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// [rows, 4 * digits]: the bits of a column of the file at `path`, cell by cell.
-Matrix ParseBits(const std::string& path, const std::string& column,
-                 const std::vector<std::string>& cells) {
-  Matrix bits;
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    const std::string& digits = cells[n];
-    const auto fail = [&](const std::string& what) {
-      ThrowError(path, ": line ", n + 2, ", column ", Quoted(column), ": ", what);
-    };
-    const auto width = 4 * static_cast<Index>(digits.size());
-    if (n == 0) bits.resize(static_cast<Index>(cells.size()), width);
-    if (width != bits.cols()) {
-      fail(std::to_string(digits.size()) + " digits, but the first line has " +
-           std::to_string(bits.cols() / 4) + "; give all rows as many");
-    }
-    for (Index j = 0; j < width; ++j) {
-      const int digit = HexDigit(digits[static_cast<std::size_t>(j / 4)]);
-      if (digit < 0) fail(Quoted(digits) + " is not made of hexadecimal digits");
-      bits(static_cast<Index>(n), j) = (digit >> (3 - j % 4)) & 1;
-    }
-  }
-  return bits;
-}
-
-// Puts the bits before the last column, which is the target.
-void InsertBits(const std::string& name, const Matrix& bits, Table* table) {
-  Matrix values(table->values.rows(), table->values.cols() + bits.cols());
-  values << table->values.leftCols(table->values.cols() - 1), bits, table->values.rightCols(1);
-  table->values = std::move(values);
-  std::vector<std::string> names;
-  for (Index j = 0; j < bits.cols(); ++j) names.push_back(name + ":" + std::to_string(j));
-  table->columns.insert(table->columns.end() - 1, names.begin(), names.end());
-  if (!table->levels.empty())
-    table->levels.insert(table->levels.end() - 1, names.size(), std::vector<std::string>());
 }
 
 Index ParseRow(const std::string& source, Index line, std::string_view word, Index rows) {
@@ -205,20 +163,15 @@ SplitData LoadSplitData(const std::string& folder, const std::string& name,
   const fs::path place = fs::path(folder) / name;
   const std::string path = (place / "data.csv").string();
   const ReadOptions reading{.threads = 1, .separator = ','};
-  const std::vector<std::string> header = ReadCsvNames(FileBytes(path), reading);
+  const FileBytes file(path);
+  const std::vector<std::string> header = ReadCsvNames(file, reading);
   const std::vector<std::string> bits = OnlyThose(options.bits, header);
   SplitData data;
   data.roles = options.roles;
   data.roles.targets = {header.back()};
   data.roles.ignore = OnlyThose(options.roles.ignore, header);
   data.roles.categorical = OnlyThose(options.roles.categorical, header);
-  Roles without_bits = data.roles;
-  without_bits.ignore.insert(without_bits.ignore.end(), bits.begin(), bits.end());
-  data.table = ReadTable(path, ReadingFor(without_bits, reading));
-  for (const std::string& column : bits) {
-    const std::vector<std::string> cells = ReadCsvStrings(FileBytes(path), column, reading);
-    InsertBits(column, ParseBits(path, column, cells), &data.table);
-  }
+  data.table = ReadTableWithBits(file, ReadingFor(data.roles, reading), bits);
   const std::string splits = (place / "test_indices.txt").string();
   data.splits = ParseSplits(splits, FileBytes(splits).bytes(), data.table.values.rows());
   return data;

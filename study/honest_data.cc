@@ -11,8 +11,8 @@ namespace fathom {
 
 namespace {
 
-constexpr Index kSplits = 4;
-constexpr Index kTestRows = 1000;
+constexpr Index kHonestSplits = 4;
+constexpr Index kHonestTestRows = 1000;
 
 using Row = Eigen::Ref<const Eigen::RowVectorXd>;
 
@@ -183,7 +183,7 @@ std::string NameOf(const Kind& kind, Index rows) {
 
 // The training rows and then the test rows of one split: inputs and, in the last column, y.
 Matrix MakeRows(const Kind& kind, Index rows, RandomStream* stream) {
-  Matrix values(rows + kTestRows, kind.inputs + 1);
+  Matrix values(rows + kHonestTestRows, kind.inputs + 1);
   for (Index n = 0; n < values.rows(); ++n) {
     for (Index d = 0; d < kind.inputs; ++d) values(n, d) = stream->Uniform();
     // The test rows reach half as far again as the training rows.
@@ -202,13 +202,13 @@ Matrix MakeRows(const Kind& kind, Index rows, RandomStream* stream) {
 }
 
 SplitData MakeTable(const Kind& kind, std::uint64_t seed, Index rows) {
-  const Index block = rows + kTestRows;
+  const Index block = rows + kHonestTestRows;
   SplitData data;
   data.table.source = NameOf(kind, rows);
   for (Index d = 0; d < kind.inputs; ++d) data.table.columns.push_back("x" + std::to_string(d + 1));
   data.table.columns.emplace_back("y");
-  data.table.values.resize(kSplits * block, kind.inputs + 1);
-  for (Index s = 0; s < kSplits; ++s) {
+  data.table.values.resize(kHonestSplits * block, kind.inputs + 1);
+  for (Index s = 0; s < kHonestSplits; ++s) {
     RandomStream stream(seed, static_cast<std::uint64_t>(s));
     data.table.values.middleRows(s * block, block) = MakeRows(kind, rows, &stream);
     Split split;

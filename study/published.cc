@@ -13,6 +13,7 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kError = "_error";
+constexpr std::string_view kUnreachable = "_unreachable";
 
 [[noreturn]] void Fail(const std::string& source, const TomlEntry& entry, const std::string& what) {
   ThrowError(source, ": line ", entry.line, ": ", Quoted(entry.key), " ", what);
@@ -38,6 +39,17 @@ void ReadScore(const std::string& source, const TomlEntry& entry,
   }
 }
 
+void ReadUnreachable(const std::string& source, const TomlEntry& entry, PublishedMethod* method) {
+  std::string score = entry.key.substr(0, entry.key.size() - kUnreachable.size());
+  if (const ScoreKind* kind = FindScore(score)) score = kind->study_key;
+  for (const std::string& dataset : entry.values) {
+    const auto found = method->scores[score].find(dataset);
+    if (found == method->scores[score].end())
+      Fail(source, entry, "names " + Quoted(dataset) + ", which has no value above it");
+    found->second.reachable = false;
+  }
+}
+
 }  // namespace
 
 std::vector<PublishedMethod> ParsePublished(const std::string& source, std::string_view text) {
@@ -55,6 +67,10 @@ std::vector<PublishedMethod> ParsePublished(const std::string& source, std::stri
       method.same_splits = IsOneOf(source, entry, "same", "other");
     } else if (entry.key == "error") {
       method.deviations = IsOneOf(source, entry, "sd", "se");
+    } else if (entry.key == "study") {
+      method.study = entry.values.front();
+    } else if (entry.key.ends_with(kUnreachable)) {
+      ReadUnreachable(source, entry, &method);
     } else if (entry.key == "datasets") {
       datasets = entry.values;
     } else {

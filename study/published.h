@@ -16,8 +16,10 @@ std::vector<PublishedMethod> LoadPublished();
 //   source    where it is printed
 //   splits    "same" as ours, or "other"
 //   error     "se" or "sd": what the errors are
+//   study     optional: see PublishedMethod
 //   datasets  a list
 //   SCORE and SCORE_error, for any score: lists of as many numbers, nan where there is none
+//   SCORE_unreachable  optional: datasets on which no honest test has come near that value
 // Throws Error with the line.
 std::vector<PublishedMethod> ParsePublished(const std::string& source, std::string_view text);
 

@@ -16,7 +16,7 @@ TEST(RankDiagram, RunsAreMaximalAndNarrowerThanTheDifference) {
   EXPECT_EQ(IndistinctRuns(Vector{{1, 1.2, 3, 3.1, 3.2}}, 1), (Runs{{0, 1}, {2, 4}}));
 }
 
-ScoreTable Table() {
+ScoreTable RankedTable() {
   ScoreTable table{{.key = "rmse",
                     .meaning = "",
                     .better = Better::kSmaller,
@@ -42,7 +42,7 @@ ScoreTable Table() {
 }
 
 TEST(RankDiagram, IsWellFormedAndNamesEveryMethodWithItsRank) {
-  const ScoreTable table = Table();
+  const ScoreTable table = RankedTable();
   const std::optional<TableRanks> ranks = RankTable(table);
   ASSERT_TRUE(ranks);
   const std::string svg = RankDiagram(table, *ranks);
@@ -55,7 +55,7 @@ TEST(RankDiagram, IsWellFormedAndNamesEveryMethodWithItsRank) {
 }
 
 TEST(ScoreFigure, HasAPanelPerDatasetAndAMarkPerValue) {
-  const std::string svg = ScoreFigure(Table());
+  const std::string svg = ScoreFigure(RankedTable());
   EXPECT_EQ(WhatIsWrongWithXml(svg), "");
   for (const char* text :
        {">boston<", ">yacht<", ">wine<", ">energy<", ">gp &amp; co<", ">others †<"})

@@ -63,6 +63,7 @@ ScoreCell PublishedCell(const PublishedMethod& method, const std::string& score,
   if (found == of_score->second.end()) return cell;
   cell.mean = found->second.mean;
   cell.error = found->second.error;
+  cell.reachable = found->second.reachable;
   return cell;
 }
 
@@ -105,8 +106,29 @@ ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
       row.cells.push_back(CellOf(records, row, method, kind));
     table.rows.push_back(std::move(row));
   }
-  AddPublished(published, &table);
+  std::vector<PublishedMethod> beside = published;
+  std::erase_if(beside, [&](const PublishedMethod& method) {
+    return !method.study.empty() &&
+           std::none_of(records.begin(), records.end(),
+                        [&](const UnitRecord& record) { return record.study == method.study; });
+  });
+  AddPublished(beside, &table);
   return table;
+}
+
+ScoreTable OnlyColumns(const ScoreTable& table, const std::vector<std::string>& names) {
+  ScoreTable part{table.kind, {}, {}};
+  std::vector<std::size_t> places;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (std::count(names.begin(), names.end(), table.columns[c].name) == 0) continue;
+    places.push_back(c);
+    part.columns.push_back(table.columns[c]);
+  }
+  for (const ScoreRow& row : table.rows) {
+    ScoreRow& copy = part.rows.emplace_back(ScoreRow{row.dataset, row.unseen, {}});
+    for (const std::size_t place : places) copy.cells.push_back(row.cells[place]);
+  }
+  return part;
 }
 
 Index ScoreRow::splits() const {
@@ -127,7 +149,7 @@ std::optional<TableRanks> RankTable(const ScoreTable& table) {
   TableRanks ranks;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const auto& published = table.columns[c].published;
-    if (published && !published->same_splits) continue;
+    if (published && (!published->same_splits || !published->study.empty())) continue;
     const auto present = std::count_if(rows.begin(), rows.end(),
                                        [&](const ScoreRow* row) { return counts(*row, c); });
     if (3 * static_cast<std::size_t>(present) >= 2 * rows.size()) ranks.columns.push_back(c);

@@ -19,6 +19,7 @@ namespace fathom {
 struct PublishedValue {
   double mean = std::numeric_limits<double>::quiet_NaN();
   double error = std::numeric_limits<double>::quiet_NaN();
+  bool reachable = true;  // false: no honest test has come near it, before or since
 };
 
 // A method as somebody else has measured it.
@@ -27,6 +28,9 @@ struct PublishedMethod {
   std::string source = {};
   bool same_splits = true;  // on our splits of the datasets
   bool deviations = false;  // its errors are standard deviations over splits, not standard errors
+  // If it is not empty, the method stands only beside results of that study, which repeats it. It
+  // is then not ranked.
+  std::string study = {};
   // Found by ScoreKind::study_key and dataset.
   std::map<std::string, std::map<std::string, PublishedValue>> scores = {};
 };
@@ -39,6 +43,7 @@ struct ScoreCell {
   double median = std::numeric_limits<double>::quiet_NaN();
   Index splits = 0;  // that are there, failures not counted
   Index failures = 0;
+  bool reachable = true;  // see PublishedValue
 
   bool has_value() const { return mean == mean; }
 };
@@ -69,13 +74,17 @@ struct ScoreTable {
   std::vector<ScoreRow> rows;        // by dataset
 };
 
-// Published methods that have no value for any of the datasets are left out.
+// Published methods that have no value for any of the datasets, or that belong to a study of which
+// there is no record, are left out.
 ScoreTable MakeScoreTable(const std::vector<UnitRecord>& records,
                           const std::vector<PublishedMethod>& published, const ScoreKind& kind);
 
+// The same with only these columns, in the table's order.
+ScoreTable OnlyColumns(const ScoreTable& table, const std::vector<std::string>& names);
+
 // The ranks of those columns that have a value, over all splits, on at least two thirds of the
-// datasets, on the datasets where all of these have one. Published methods on other splits are not
-// ranked; a method of ours that failed on a split ranks last there.
+// datasets, on the datasets where all of these have one. Published methods on other splits, or of a
+// study, are not ranked; a method of ours that failed on a split ranks last there.
 struct TableRanks {
   std::vector<std::size_t> columns;   // of the table
   std::vector<std::string> datasets;  // that count

@@ -28,7 +28,7 @@ UnitRecord Failed(const std::string& dataset, Index split, const std::string& me
   return {.dataset = dataset, .split = split, .method = method, .outcome = {.failure = "a | b"}};
 }
 
-std::vector<UnitRecord> Results() {
+std::vector<UnitRecord> SomeRecords() {
   std::vector<UnitRecord> results = {Good("boston", 0, "dgp", -2.0), Good("boston", 1, "dgp", -3.0),
                                      Good("boston", 2, "dgp", -2.5), Good("boston", 0, "gp", -3.0),
                                      Good("boston", 1, "gp", -3.5),  Good("boston", 2, "gp", -3.1),
@@ -53,7 +53,7 @@ std::vector<PublishedMethod> Published() {
 }
 
 TEST(ScoreTable, MeansErrorsWorstAndMedianAreThoseOfTheSplits) {
-  const ScoreTable table = MakeScoreTable(Results(), {}, kLogLikelihood);
+  const ScoreTable table = MakeScoreTable(SomeRecords(), {}, kLogLikelihood);
   ASSERT_EQ(table.columns.size(), 2U);
   EXPECT_EQ(table.columns[0].name, "dgp");
   ASSERT_EQ(table.rows.size(), 3U);
@@ -65,7 +65,7 @@ TEST(ScoreTable, MeansErrorsWorstAndMedianAreThoseOfTheSplits) {
   EXPECT_EQ(cell.worst, -3);
   EXPECT_EQ(cell.median, -2.5);
   EXPECT_EQ(cell.splits, 3);
-  EXPECT_EQ(MakeScoreTable(Results(), {}, kRmse).rows[0].cells[0].worst, 3);
+  EXPECT_EQ(MakeScoreTable(SomeRecords(), {}, kRmse).rows[0].cells[0].worst, 3);
   // Unseen rows have a row of their own, with what there is.
   EXPECT_TRUE(table.rows[1].unseen);
   EXPECT_DOUBLE_EQ(table.rows[1].cells[0].mean, -2.7);
@@ -80,19 +80,39 @@ TEST(ScoreTable, MeansErrorsWorstAndMedianAreThoseOfTheSplits) {
 }
 
 TEST(ScoreTable, PublishedMethodsStandBesideOursIfTheyHaveAValue) {
-  const ScoreTable table = MakeScoreTable(Results(), Published(), kLogLikelihood);
+  const ScoreTable table = MakeScoreTable(SomeRecords(), Published(), kLogLikelihood);
   ASSERT_EQ(table.columns.size(), 4U);
   EXPECT_EQ(MarkedName(table.columns[0]), "dgp");
   EXPECT_EQ(MarkedName(table.columns[2]), "others †");
   EXPECT_EQ(MarkedName(table.columns[3]), "elsewhere ‡");
   EXPECT_EQ(table.rows[0].cells[2].mean, -2.4);
   EXPECT_FALSE(table.rows[1].cells[2].has_value()) << "nobody published unseen rows";
-  EXPECT_EQ(MakeScoreTable(Results(), Published(), kRmse).columns.size(), 2U);
+  EXPECT_EQ(MakeScoreTable(SomeRecords(), Published(), kRmse).columns.size(), 2U);
+}
+
+TEST(ScoreTable, MethodsOfAStudyStandOnlyBesideItsResultsAndAreNotRanked) {
+  std::vector<PublishedMethod> published = Published();
+  published[0].study = "paper";
+  EXPECT_EQ(MakeScoreTable(Results(), published, kLogLikelihood).columns.size(), 3U);
+  std::vector<UnitRecord> results = Results();
+  results[0].study = "paper";
+  const ScoreTable table = MakeScoreTable(results, published, kLogLikelihood);
+  EXPECT_EQ(table.columns.size(), 4U);
+  EXPECT_EQ(RankTable(table)->columns, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(ScoreTable, SomeColumnsAreATableToo) {
+  const ScoreTable table = MakeScoreTable(Results(), Published(), kLogLikelihood);
+  const ScoreTable part = OnlyColumns(table, {"others", "dgp", "nobody"});
+  ASSERT_EQ(part.columns.size(), 2U);
+  EXPECT_EQ(part.columns[1].name, "others");
+  ASSERT_EQ(part.rows.size(), table.rows.size());
+  EXPECT_EQ(part.rows[0].cells[1].mean, table.rows[0].cells[2].mean);
 }
 
 TEST(ScoreTable, RanksCountFailuresAsLastAndLeaveOtherSplitsOut) {
   const std::optional<TableRanks> ranks =
-      RankTable(MakeScoreTable(Results(), Published(), kLogLikelihood));
+      RankTable(MakeScoreTable(SomeRecords(), Published(), kLogLikelihood));
   ASSERT_TRUE(ranks);
   EXPECT_EQ(ranks->columns, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_EQ(ranks->datasets, (std::vector<std::string>{"boston", "yacht"}));
@@ -148,7 +168,8 @@ TEST(TableText, DigitsFollowTheError) {
 }
 
 TEST(TableText, MarkdownShowsBestFailuresMarksAndRanks) {
-  const std::string text = MarkdownTable(MakeScoreTable(Results(), Published(), kLogLikelihood));
+  const std::string text =
+      MarkdownTable(MakeScoreTable(SomeRecords(), Published(), kLogLikelihood));
   for (const char* line :
        {"| dataset | splits | dgp | gp | others † | elsewhere ‡ |\n",
         "| boston | 3 | -2.50 ± 0.29 | -3.20 ± 0.15 | -2.40 ± 0.04 | **-1.00 ± 0.30** |\n",
@@ -163,7 +184,7 @@ TEST(TableText, MarkdownShowsBestFailuresMarksAndRanks) {
 }
 
 TEST(TableText, CsvHasALinePerValue) {
-  const std::string text = CsvTable(MakeScoreTable(Results(), Published(), kLogLikelihood));
+  const std::string text = CsvTable(MakeScoreTable(SomeRecords(), Published(), kLogLikelihood));
   for (const char* line :
        {"\nboston,all,gp,,-3.2,", "\nboston,unseen,dgp,,-2.7,", "\nyacht,all,gp,,1,,,1,1,1,1\n",
         "\nboston,all,others,same splits,-2.4,0.04,se,,,,\n",
@@ -173,7 +194,7 @@ TEST(TableText, CsvHasALinePerValue) {
 }
 
 TEST(TableText, DetailsAndFailures) {
-  std::vector<UnitRecord> results = Results();
+  std::vector<UnitRecord> results = SomeRecords();
   results.push_back(Good("boston", 3, "dgp", -9));
   const std::vector<UnitSummary> units = SummarizeUnits(results);
   const std::string details = MarkdownDetails(units);

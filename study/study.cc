@@ -19,8 +19,9 @@ namespace {
 const std::vector<std::string> kStudyKeys = {"datasets", "splits", "budget",      "task",
                                              "ignore",   "bits",   "categorical", "source"};
 
-bool Contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::count(names.begin(), names.end(), name) > 0;
+template <typename Value>
+bool Contains(const std::vector<Value>& values, const Value& value) {
+  return std::count(values.begin(), values.end(), value) > 0;
 }
 
 std::string Joined(const std::vector<std::string>& values) {
@@ -53,13 +54,18 @@ class StudyReader {
       ThrowError(source_, ": names no datasets; add, for example, datasets = [\"boston\"]");
     if (drafts_.empty())
       ThrowError(source_, ": names no method; add a section such as [gp] with its options");
-    for (const Draft& draft : drafts_) study_.methods.push_back(Finish(draft));
+    for (const Draft& draft : drafts_) {
+      StudyMethod method = Finish(draft);
+      RequireOnce(draft, method);
+      study_.methods.push_back(std::move(method));
+    }
     return std::move(study_);
   }
 
  private:
   struct Draft {
     int line;
+    std::string section;
     StudyMethod method;
     std::string kind = {};
     std::vector<MethodOption> options = {};
@@ -110,19 +116,22 @@ class StudyReader {
 
   void AddMethod(const TomlSection& section) {
     for (const Draft& other : drafts_) {
-      if (other.method.name == section.name)
+      if (other.section == section.name)
         Fail(section.line, "there are two methods called " + Quoted(section.name));
     }
-    drafts_.push_back({.line = section.line, .method = {.name = section.name}});
+    drafts_.push_back(
+        {.line = section.line, .section = section.name, .method = {.name = section.name}});
   }
 
   void ReadMethodEntry(const TomlEntry& entry) {
     Draft& draft = *std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& other) {
-      return other.method.name == entry.section;
+      return other.section == entry.section;
     });
     const std::string text = Joined(entry.values);
     if (entry.key == "method") {
       draft.kind = text;
+    } else if (entry.key == "as") {
+      draft.method.name = text;
     } else if (entry.key == "datasets") {
       draft.method.datasets = entry.values;
       for (const std::string& name : entry.values) {
@@ -134,6 +143,22 @@ class StudyReader {
       draft.method.splits = InLine(entry.line, [&] { return ParseSplitNumbers("splits", text); });
     } else {
       draft.options.push_back({entry.key, text});
+    }
+  }
+
+  // Sections that share a name by 'as' share no unit.
+  void RequireOnce(const Draft& draft, const StudyMethod& method) const {
+    for (const StudyMethod& other : study_.methods) {
+      if (other.name != method.name) continue;
+      for (const std::string& dataset : method.datasets) {
+        const bool apart = std::none_of(other.splits.begin(), other.splits.end(), [&](Index split) {
+          return Contains(method.splits, split);
+        });
+        const bool all = other.splits.empty() || method.splits.empty();
+        if (Contains(other.datasets, dataset) && (all || !apart))
+          Fail(draft.line, "two sections describe " + Quoted(method.name) + " on dataset " +
+                               Quoted(dataset) + "; give each datasets of its own");
+      }
     }
   }
 

@@ -12,6 +12,8 @@
 
 namespace fathom {
 
+// Several of a study may have one name, on datasets of their own: a method whose settings depend on
+// the dataset.
 struct StudyMethod {
   std::string name;
   std::shared_ptr<const Method> method = nullptr;

@@ -39,16 +39,28 @@ bool HasScore(const std::vector<UnitRecord>& records, const ScoreKind& kind) {
                      [&](const UnitRecord& record) { return record.Has(kind); });
 }
 
-// Adds the table, the figure and the ranks of one score.
-void AddScore(const ScoreTable& table, StudyReport* report) {
+// Adds the figure of one score and the diagram of its ranks.
+void AddFigures(const ScoreTable& table, const std::string& name, StudyReport* report) {
+  report->files.push_back({name + ".svg", ScoreFigure(table)});
+  if (const std::optional<TableRanks> ranks = RankTable(table))
+    report->files.push_back({name + "_ranks.svg", RankDiagram(table, *ranks)});
+}
+
+// Adds the table, the figure and the ranks of one score, for all methods and for each group.
+void AddScore(const ScoreTable& table, const std::vector<MethodGroup>& groups,
+              StudyReport* report) {
   const std::string key = table.kind.study_key;
-  report->markdown +=
-      "## " + std::string(table.kind.heading) + "\n\n" + MarkdownTable(table) + "\n";
+  const std::string heading(table.kind.heading);
+  report->markdown += "## " + heading + "\n\n" + MarkdownTable(table) + "\n";
   report->json["scores"].push_back(ScoreTableJson(table));
   report->files.push_back({key + ".csv", CsvTable(table)});
-  report->files.push_back({key + ".svg", ScoreFigure(table)});
-  if (const std::optional<TableRanks> ranks = RankTable(table))
-    report->files.push_back({key + "_ranks.svg", RankDiagram(table, *ranks)});
+  AddFigures(table, key, report);
+  for (const MethodGroup& group : groups) {
+    const ScoreTable part = OnlyColumns(table, group.methods);
+    if (part.columns.empty()) continue;
+    report->markdown += "### " + heading + ": " + group.name + "\n\n" + MarkdownTable(part) + "\n";
+    AddFigures(part, key + "_" + group.name, report);
+  }
 }
 
 }  // namespace
@@ -70,11 +82,13 @@ std::vector<UnitRecord> ReadAllResults(const std::vector<std::string>& folders) 
 }
 
 StudyReport MakeStudyReport(const std::vector<UnitRecord>& records,
-                            const std::vector<PublishedMethod>& published) {
+                            const std::vector<PublishedMethod>& published,
+                            const std::vector<MethodGroup>& groups) {
   StudyReport report;
   report.json["scores"] = Json::array();
   for (const ScoreKind* kind : TabledScores()) {
-    if (HasScore(records, *kind)) AddScore(MakeScoreTable(records, published, *kind), &report);
+    if (HasScore(records, *kind))
+      AddScore(MakeScoreTable(records, published, *kind), groups, &report);
   }
   const std::vector<UnitSummary> units = SummarizeUnits(records);
   report.markdown += "## Coverage, worst splits and cost\n\n" + MarkdownMethods(units) +

@@ -26,8 +26,15 @@ struct StudyReport {
       json;  // scores, details and failures; docs/reference/json.md explains every field
 };
 
+// Methods that are also compared among themselves, such as all GPs.
+struct MethodGroup {
+  std::string name;
+  std::vector<std::string> methods;
+};
+
 StudyReport MakeStudyReport(const std::vector<UnitRecord>& records,
-                            const std::vector<PublishedMethod>& published);
+                            const std::vector<PublishedMethod>& published,
+                            const std::vector<MethodGroup>& groups = {});
 
 }  // namespace fathom
 

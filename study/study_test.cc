@@ -67,6 +67,19 @@ TEST_F(Studies, AFileNamesDatasetsSplitsAndMethods) {
   EXPECT_EQ(study.methods[1].splits, (std::vector<Index>{1, 7}));
 }
 
+TEST_F(Studies, SectionsShareANameOnDatasetsOfTheirOwn) {
+  const Study study = Load(
+      "datasets = [\"a\", \"b\"]\n[m]\ndatasets = [\"a\"]\nmethod = \"sloth\"\n"
+      "[m_b]\nas = \"m\"\ndatasets = [\"b\"]\nmethod = \"sloth\"\nfactor = 7\n");
+  ASSERT_EQ(study.methods.size(), 2U);
+  EXPECT_EQ(study.methods[1].name, "m");
+  EXPECT_EQ(study.methods[1].method->Settings()["factor"], 7);
+  EXPECT_NE(Fault("datasets = [\"a\"]\n[m]\nmethod = \"sloth\"\n[n]\nas = \"m\"\n"
+                  "method = \"sloth\"\n")
+                .find("line 4: two sections describe 'm' on dataset 'a'"),
+            std::string::npos);
+}
+
 TEST_F(Studies, FaultsNameTheLine) {
   EXPECT_NE(Fault("datasets = [\"a\", \"a\"]\n[m]\n").find("line 1: dataset 'a' is named twice"),
             std::string::npos);
@@ -133,6 +146,20 @@ TEST(Published, ScoresHaveEitherName) {
             }).find("line 3"),
             std::string::npos);
   EXPECT_FALSE(LoadPublished().empty());
+}
+
+TEST(Published, SomeValuesAreUnreachable) {
+  const std::vector<PublishedMethod> methods =
+      ParsePublished("f",
+                     "[VI]\nstudy = \"paper\"\ndatasets = [\"a\", \"b\"]\nrmse = [1, 2]\n"
+                     "rmse_unreachable = [\"b\"]\n");
+  EXPECT_EQ(methods[0].study, "paper");
+  EXPECT_TRUE(methods[0].scores.at("rmse").at("a").reachable);
+  EXPECT_FALSE(methods[0].scores.at("rmse").at("b").reachable);
+  EXPECT_NE(ErrorOf([] {
+              ParsePublished("f", "[VI]\ndatasets = [\"a\"]\nrmse_unreachable = [\"a\"]\n");
+            }).find("line 3"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ std::string CellText(const ScoreCell& cell, bool is_best, Index splits) {
     text = cell.splits > 0 ? EstimateText(cell.mean, cell.error)
                            : PublishedText(cell.mean, cell.error);
     if (is_best) text = Bold(text);
+    if (!cell.reachable) text += " §";
     if (cell.splits > 0 && cell.splits + cell.failures < splits)
       text += " (" + std::to_string(cell.splits) + ")";
   }
@@ -84,7 +85,7 @@ std::string CellText(const ScoreCell& cell, bool is_best, Index splits) {
 double BestOf(const ScoreRow& row, bool larger_is_better) {
   double best = larger_is_better ? -HUGE_VAL : HUGE_VAL;
   for (const ScoreCell& cell : row.cells) {
-    if (!cell.has_value() || cell.failures > 0 || !row.IsWhole(cell)) continue;
+    if (!cell.has_value() || cell.failures > 0 || !cell.reachable || !row.IsWhole(cell)) continue;
     best = larger_is_better ? std::max(best, cell.mean) : std::min(best, cell.mean);
   }
   return best;
@@ -135,8 +136,14 @@ std::string SourcesText(const ScoreTable& table) {
             (column.published->deviations ? " (± standard deviation over splits)" : "") + "\n";
   }
   if (text.empty()) return text;
-  return "† published by others, on the same splits; ‡ on other splits, not ranked. Sources:\n\n" +
-         text;
+  const bool unreachable =
+      std::any_of(table.rows.begin(), table.rows.end(), [](const ScoreRow& row) {
+        return std::any_of(row.cells.begin(), row.cells.end(),
+                           [](const ScoreCell& cell) { return !cell.reachable; });
+      });
+  return std::string("† published by others, on the same splits; ‡ on other splits, not ranked") +
+         (unreachable ? "; § no honest test has come near it, before or since" : "") +
+         ". Sources:\n\n" + text;
 }
 
 // NaN is written as nothing.

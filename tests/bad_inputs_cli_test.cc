@@ -14,6 +14,7 @@
 #include "fathom/io/safetensors.h"
 #include "tests/support/bad_inputs.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -38,7 +39,7 @@ std::string TrainingTable() {
   });
 }
 
-std::string Replaced(std::string text, const std::string& old, const std::string& by) {
+std::string WithReplaced(std::string text, const std::string& old, const std::string& by) {
   const std::size_t at = text.find(old);
   EXPECT_NE(at, std::string::npos) << old;
   return at == std::string::npos ? text : text.replace(at, old.size(), by);
@@ -93,8 +94,8 @@ class BadInputs : public ProgramTest {
     flipped[flipped.size() - 5] ^= 1;
     // Formats up to 5 have no checksum, so that what is wrong with them is found further inside.
     const auto old = [](const std::string& file) {
-      return Replaced(Replaced(file, R"("checksum")", R"("checksun")"), R"("format_version":"6")",
-                      R"("format_version":"5")");
+      return WithReplaced(WithReplaced(file, R"("checksum")", R"("checksun")"),
+                          R"("format_version":"6")", R"("format_version":"5")");
     };
     const std::map<std::string, std::string> models = {
         {"empty", ""},
@@ -104,8 +105,8 @@ class BadInputs : public ProgramTest {
         {"cut", bytes.substr(0, bytes.size() - 8)},
         {"flipped", flipped},
         {"nan", old(nan)},
-        {"future", Replaced(old(bytes), R"("format_version":"5")", R"("format_version":"7")")},
-        {"shapes", Replaced(old(bytes), R"(\"inducing\":10)", R"(\"inducing\":11)")}};
+        {"future", WithReplaced(old(bytes), R"("format_version":"5")", R"("format_version":"7")")},
+        {"shapes", WithReplaced(old(bytes), R"(\"inducing\":10)", R"(\"inducing\":11)")}};
     for (const auto& [name, content] : models) folder_.Write(name + ".fathom", content);
   }
 
@@ -174,7 +175,7 @@ TEST_F(BadInputs, AreToldInOneLineAsThePageSays) {
     kinds += section.inputs.size();
   }
   EXPECT_GE(kinds, 40U);
-  const std::string path = FATHOM_DOCS "/reference/errors.md";
+  const std::string path = SourceFile("docs/reference/errors.md");
   if (::getenv("FATHOM_WRITE_DOCS") != nullptr) std::ofstream(path) << page;
   EXPECT_EQ(TestFolder::Read(path), page);
 }

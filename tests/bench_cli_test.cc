@@ -12,7 +12,7 @@
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kStudy =
     "datasets = [\"one\", \"two\"]\n"
@@ -39,13 +39,13 @@ class Bench : public ProgramTest {
         more);
   }
   // As JSON, as other programs see them; ReadResults refuses a unit that is there twice.
-  std::vector<Json> Lines(const std::string& out) const {
-    std::vector<Json> lines;
+  std::vector<OrderedJson> Lines(const std::string& out) const {
+    std::vector<OrderedJson> lines;
     for (const UnitRecord& record : ReadResults(File(out)))
-      lines.push_back(Json::parse(WriteRecord(record)));
+      lines.push_back(OrderedJson::parse(WriteRecord(record)));
     return lines;
   }
-  static UnitKey KeyOf(const Json& line) {
+  static UnitKey KeyOf(const OrderedJson& line) {
     return {line["dataset"], line["split"].get<Index>(), line["method"]};
   }
   std::size_t CountIn(const std::string& out) const {
@@ -67,9 +67,9 @@ class Bench : public ProgramTest {
     ::kill(child, signal);
     return ExitCode(child);
   }
-  static std::map<UnitKey, Json> Scores(const std::vector<Json>& lines) {
-    std::map<UnitKey, Json> scores;
-    for (const Json& line : lines) scores[KeyOf(line)] = line["scores"];
+  static std::map<UnitKey, OrderedJson> Scores(const std::vector<OrderedJson>& lines) {
+    std::map<UnitKey, OrderedJson> scores;
+    for (const OrderedJson& line : lines) scores[KeyOf(line)] = line["scores"];
     return scores;
   }
 };
@@ -78,9 +78,9 @@ TEST_F(Bench, EveryUnitHasALineWithAllThatWasPromised) {
   const std::string said = Good(BenchArguments("out"));
   EXPECT_EQ(CountLines(said), kUnits + 1) << said;
   EXPECT_NE(said.find("study: 10 of 10 units are done, 0 failed"), std::string::npos) << said;
-  const std::vector<Json> lines = Lines("out");
+  const std::vector<OrderedJson> lines = Lines("out");
   ASSERT_EQ(lines.size(), kUnits);
-  for (const Json& line : lines) {
+  for (const OrderedJson& line : lines) {
     EXPECT_EQ(line["study"], "study");
     for (const char* score : {"log_likelihood", "rmse", "crps", "coverage_50", "coverage_95"})
       EXPECT_TRUE(line["scores"][score].is_number()) << score;
@@ -112,21 +112,21 @@ TEST_F(Bench, EveryUnitHasALineWithAllThatWasPromised) {
   folder_.Write("test.csv", test);
   Good({"fit", train_, "--target", "y", "-o", model_, "--hidden", "0", "--inducing", "8", "--steps",
         "40"});
-  const Json scores = Json::parse(Good({"evaluate", model_, test_, "--json"}));
+  const OrderedJson scores = OrderedJson::parse(Good({"evaluate", model_, test_, "--json"}));
   EXPECT_EQ(scores["rmse"], Scores(lines)[UnitKey("one", 0, "gp")]["rmse"]);
 }
 
 TEST_F(Bench, OnlyWhatIsAskedForRuns) {
-  const Json json = Json::parse(Good(BenchArguments(
+  const OrderedJson json = OrderedJson::parse(Good(BenchArguments(
       "out", {"--datasets", "two", "--methods", "gp", "--splits", "1-2", "--json"})));
-  EXPECT_EQ(json, (Json{{"study", "study"},
-                        {"results", File("out/results.jsonl")},
-                        {"units", 2},
-                        {"done", 2},
-                        {"left", 0},
-                        {"failures", Json::array()}}));
+  EXPECT_EQ(json, (OrderedJson{{"study", "study"},
+                               {"results", File("out/results.jsonl")},
+                               {"units", 2},
+                               {"done", 2},
+                               {"left", 0},
+                               {"failures", OrderedJson::array()}}));
   std::set<UnitKey> keys;
-  for (const Json& line : Lines("out")) keys.insert(KeyOf(line));
+  for (const OrderedJson& line : Lines("out")) keys.insert(KeyOf(line));
   EXPECT_EQ(keys, (std::set<UnitKey>{{"two", 1, "gp"}, {"two", 2, "gp"}}));
   Bad(BenchArguments("out", {"--splits", "2", "--methods", "dgp"}), "nothing to run with these");
   Good(BenchArguments("out"));
@@ -148,7 +148,7 @@ TEST_F(Bench, DataThatTheProgramMakesNeedNoFolderWhateverTheResultsAreCalled) {
 
 TEST_F(Bench, KilledAtAnyMomentItGoesOnAndRunsNothingTwice) {
   Good(BenchArguments("whole"));
-  const std::map<UnitKey, Json> scores = Scores(Lines("whole"));
+  const std::map<UnitKey, OrderedJson> scores = Scores(Lines("whole"));
   for (const std::size_t lines : {0U, 1U, 2U, 3U, 5U, 8U, 9U}) {
     const int code = Interrupt(BenchArguments("cut"), "cut", lines, SIGKILL);
     const std::size_t kept = Lines("cut").size();
@@ -198,7 +198,7 @@ TEST_F(Bench, FailuresAreRecordedToldAndTriedAgain) {
   EXPECT_EQ(outcome.code, 3);
   EXPECT_NE(outcome.out.find("1 of 3 units are done, 2 failed"), std::string::npos) << outcome.out;
   std::map<UnitKey, std::string> failures;
-  for (const Json& line : Lines("out")) {
+  for (const OrderedJson& line : Lines("out")) {
     if (line.contains("failure")) failures[KeyOf(line)] = line["failure"];
   }
   ASSERT_EQ(failures.size(), 2U);
@@ -208,12 +208,12 @@ TEST_F(Bench, FailuresAreRecordedToldAndTriedAgain) {
   EXPECT_EQ(CountLines(ProgramTest::Run(BenchArguments("out")).out), 1U);
   const Outcome told = ProgramTest::Run(BenchArguments("out", {"--json"}));
   EXPECT_EQ(told.code, 3);
-  const Json json = Json::parse(told.out);
+  const OrderedJson json = OrderedJson::parse(told.out);
   EXPECT_EQ(json["units"], 3);
   EXPECT_EQ(json["done"], 1);
   EXPECT_EQ(json["left"], 0);
   ASSERT_EQ(json["failures"].size(), 2U);
-  for (const Json& failure : json["failures"])
+  for (const OrderedJson& failure : json["failures"])
     EXPECT_EQ(failure["failure"], failures[KeyOf(failure)]);
   AddDataset("flat", "a,y\n1,1\n3,2\n1,3\n2,4\n", "3\n2 1\n");
   const Outcome again =
@@ -225,7 +225,7 @@ TEST_F(Bench, FailuresAreRecordedToldAndTriedAgain) {
 
 TEST_F(Bench, ResultsOfOtherSettingsAreNotMixedUnasked) {
   Good(BenchArguments("out", {"--methods", "gp"}));
-  const std::vector<Json> before = Lines("out");
+  const std::vector<OrderedJson> before = Lines("out");
   std::string study = kStudy;
   study.replace(study.find("steps = 40"), 10, "steps = 41");
   folder_.Write("study.toml", study);
@@ -234,7 +234,7 @@ TEST_F(Bench, ResultsOfOtherSettingsAreNotMixedUnasked) {
   EXPECT_EQ(Lines("out"), before);
   Good(BenchArguments("out", {"--if-changed", "redo"}));
   EXPECT_EQ(Lines("out").size(), kUnits);
-  for (const Json& line : Lines("out"))
+  for (const OrderedJson& line : Lines("out"))
     EXPECT_EQ(line["settings"]["optimizer"]["steps"], line["method"] == "gp" ? 41 : 40);
 }
 

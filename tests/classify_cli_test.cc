@@ -22,7 +22,7 @@ std::string Rings(Index rows, std::uint64_t seed, const std::vector<std::string>
 }
 
 // A label as it stands in a CSV file.
-std::string Field(const std::string& label) {
+std::string CsvField(const std::string& label) {
   if (label.find_first_of(",\"") == std::string::npos) return label;
   std::string field = "\"";
   for (const char c : label) field += c == '"' ? "\"\"" : std::string(1, c);
@@ -63,7 +63,7 @@ TEST_F(ClassifyTest, TextsAreClassesWithCommasAndQuotesInThem) {
   EXPECT_NE(Good({"evaluate", model_, test}).find("true \\ predicted"), std::string::npos);
 
   const std::string csv = Good({"predict", model_, test});
-  EXPECT_TRUE(csv.starts_with("class,\"p_a \"\"ring\"\"\",\"p_in, deep\",p_out,log_probability\n"))
+  EXPECT_TRUE(csv.starts_with("class,\"p_a \"\"ring\"\"\",\"p_in, deep\",p_out,log_probability,outside\n"))
       << csv.substr(0, 200);
   EXPECT_NE(csv.find("\n\"in, deep\","), std::string::npos);
   EXPECT_EQ(CountLines(csv), 101U);
@@ -74,7 +74,7 @@ TEST_F(ClassifyTest, TextsAreClassesWithCommasAndQuotesInThem) {
   EXPECT_EQ(json["classes"], scores["classes"]);
   ASSERT_EQ(json["predictions"].size(), 100U);
   const nlohmann::json& first = json["predictions"][0];
-  EXPECT_EQ(csv.find("\n" + Field(first["class"])), csv.find('\n'));
+  EXPECT_EQ(csv.find("\n" + CsvField(first["class"])), csv.find('\n'));
   EXPECT_NEAR(first["p_out"].get<double>() + first["p_in, deep"].get<double>() +
                   first["p_a \"ring\""].get<double>(),
               1, 1e-12);
@@ -147,7 +147,7 @@ TEST_F(ClassifyTest, BadLabelsAreNamed) {
   const Outcome predicted = Run({"predict", model_, other});
   EXPECT_EQ(predicted.code, 0);
   EXPECT_NE(predicted.err.find("'maybe'"), std::string::npos) << predicted.err;
-  EXPECT_NE(predicted.out.find(",NaN\n"), std::string::npos);
+  EXPECT_NE(predicted.out.find(",NaN,"), std::string::npos);
   Bad(Fit(Table("one.csv", 20, 1, {"yes", "yes"})), "one class only");
   Bad(Fit(train, {"--task", "regress"}), "is not a number");
   Bad(Fit(train, {"--likelihood", "gaussian"}), "is not a number");

@@ -14,6 +14,7 @@
 #include "fathom/data/read_table.h"
 #include "fathom/fitted/model.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 #include "tests/support/test_folder.h"
 
@@ -37,7 +38,7 @@ TEST_F(Cli, VersionAndHelp) {
 }
 
 TEST_F(Cli, EveryOptionOfFitIsExplained) {
-  const std::string page = TestFolder::Read(FATHOM_DOCS "/reference/fit.md");
+  const std::string page = TestFolder::Read(SourceFile("docs/reference/fit.md"));
   std::istringstream help(Good({"fit", "--help"}));
   int options = 0;
   for (std::string line; std::getline(help, line);) {
@@ -62,7 +63,7 @@ TEST_F(Cli, FitPredictEvaluate) {
   std::istringstream predictions(Good({"predict", model_, test_}));
   std::string header;
   std::getline(predictions, header);
-  EXPECT_EQ(header, "mean,std,q025,q975,log_density");
+  EXPECT_EQ(header, "mean,std,q025,q975,log_density,outside");
   const std::string path = folder_.Write("predictions.csv", Good({"predict", model_, test_}));
   const Matrix predicted = ReadTable(path).values;
   const Matrix truth = ReadTable(test_).values;
@@ -140,10 +141,28 @@ TEST_F(Cli, QuantilesAndLatent) {
   Good(FitArguments(train_, model_));
   const std::string out =
       Good({"predict", model_, test_, "--quantiles", "0.5,0.1,0.001", "--latent"});
-  EXPECT_TRUE(out.starts_with("mean,std,q50,q10,q001\n")) << out;
+  EXPECT_TRUE(out.starts_with("mean,std,q50,q10,q001,outside\n")) << out;
   const Matrix latent = ReadTable(folder_.Write("latent.csv", out)).values;
   const Matrix plain = ReadTable(folder_.Write("y.csv", Good({"predict", model_, test_}))).values;
   EXPECT_TRUE((latent.col(1).array() < plain.col(1).array()).all());
+}
+
+// A row beyond the training rows is counted in a note and marked in the last column.
+TEST_F(Cli, MarksRowsOutside) {
+  Good(FitArguments(train_, model_));
+  const Outcome inside = Run({"predict", model_, train_});
+  EXPECT_EQ(inside.err.find("beyond the training rows"), std::string::npos) << inside.err;
+  const std::string table =
+      folder_.Write("far.csv", "a,b,c,d\n1,100,0,100\n1e6,100,0,-1e6\n,100,0,100\n");
+  const Outcome outcome = Run({"predict", model_, table});
+  EXPECT_NE(outcome.err.find("1 of 3 rows lies beyond the training rows in 'a', 'd'"),
+            std::string::npos)
+      << outcome.err;
+  const auto json = nlohmann::json::parse(Run({"predict", model_, table, "--json"}).out);
+  EXPECT_EQ(json["notes"][0]["kind"], "rows_outside");
+  EXPECT_EQ(json["notes"][0]["count"], 1);
+  EXPECT_EQ(json["predictions"][1]["outside"], 2);
+  EXPECT_EQ(json["predictions"][2]["outside"], 0);
 }
 
 TEST_F(Cli, SeveralTargetsAndIgnoredColumns) {

@@ -91,9 +91,9 @@ TEST_F(EverydayTablesTest, KeepsColumnsBesideThePredictions) {
   const std::string table = folder_.Write(
       "new.csv", "id,a,b,c,d,y,note\nk1,1,100,0,100,high,\"a, b\"\nk2,2,101,0,99,5,\n");
   const std::string plain = Good({"predict", model_, table});
-  EXPECT_TRUE(plain.starts_with("mean,std,q025,q975,log_density\n")) << plain;
+  EXPECT_TRUE(plain.starts_with("mean,std,q025,q975,log_density,outside\n")) << plain;
   const std::string kept = Good({"predict", model_, table, "--keep", "id,note"});
-  EXPECT_TRUE(kept.starts_with("id,note,mean,std,q025,q975,log_density\nk1,\"a, b\",")) << kept;
+  EXPECT_TRUE(kept.starts_with("id,note,mean,std,q025,q975,log_density,outside\nk1,\"a, b\",")) << kept;
   const std::string all = Good({"predict", model_, table, "--keep", "all"});
   EXPECT_TRUE(all.starts_with("id,a,b,c,d,y,note,mean,")) << all;
   EXPECT_EQ(CountLines(all), 3U);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fathom/fitted/model.h"
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -39,7 +40,7 @@ class Faults : public ProgramTest {
   bool RunWithFault(const Arguments& arguments, const std::string& call, long k, Outcome* outcome) {
     const std::string fired = File("fired");
     std::filesystem::remove(fired);
-    ::setenv("LD_PRELOAD", FATHOM_FAULTS, 1);
+    ::setenv("LD_PRELOAD", FaultsLibrary(), 1);
     ::setenv("FATHOM_FAULT", (call + " " + std::to_string(k)).c_str(), 1);
     ::setenv("FATHOM_FAULT_FILE", fired.c_str(), 1);
     *outcome = Run(arguments);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/places.h"
 #include "tests/support/program.h"
 
 namespace fathom {
@@ -61,7 +62,7 @@ TEST_F(Hostile, AClosedStandardOutputTakesNoOtherFile) {
     ::dup2(in, 0);
     ::close(1);
     ::dup2(err, 2);
-    ::execl(FATHOM_PROGRAM, FATHOM_PROGRAM, "fit", train_.c_str(), "--target", "y", "-o",
+    ::execl(ProgramPath(), ProgramPath(), "fit", train_.c_str(), "--target", "y", "-o",
             model_.c_str(), "--steps", "2", "--hidden", "0", "--inducing", "3", "--log",
             File("log.jsonl").c_str(), nullptr);
     ::_exit(127);

@@ -86,6 +86,26 @@ TEST_F(InspectCommand, ExitsWith2WhereFitWouldRefuse) {
   EXPECT_EQ(outcome.out.find("try  "), std::string::npos) << "nothing would be left to learn from";
 }
 
+TEST_F(InspectCommand, ProposesWhatTheTargetMayBe) {
+  const auto inspect = [&](const std::string& values) {
+    std::string table = "x,y\n";
+    for (std::size_t row = 0; row < values.size(); ++row)
+      table += std::to_string(row * row % 7) + "." + std::to_string(row) + "," + values[row] + "\n";
+    return Good({"inspect", folder_.Write("kind.csv", table), "--target", "y"});
+  };
+  const std::string two = inspect("0110100101");
+  EXPECT_NE(two.find("target      two values, 0 and 1; if they are classes: try"),
+            std::string::npos)
+      << two;
+  EXPECT_NE(two.find("--target y --task classify -o "), std::string::npos) << two;
+  const std::string counts = inspect("0132504129");
+  EXPECT_NE(counts.find("whole numbers from 0 on; if they are counts: try"), std::string::npos)
+      << counts;
+  EXPECT_NE(counts.find("--target y --likelihood poisson -o "), std::string::npos) << counts;
+  // Far from 0 they are no counts.
+  EXPECT_EQ(inspect("5978969758").find("target    "), std::string::npos);
+}
+
 TEST_F(InspectCommand, SaysOfATableWhatFitThenDoes) {
   const std::string table = folder_.Write("houses.csv", kHouses);
   const Json plan = Json::parse(
@@ -190,6 +210,11 @@ TEST_F(Config, TheSettingsSayWhatTheQualityStoodFor) {
   EXPECT_EQ(settings({"--hidden", "2"}), "2 100,50 never");
   EXPECT_EQ(settings({"--hidden", "2", "--quality", "best", "--inducing", "5"}), "2 5 always");
   EXPECT_EQ(settings({"--quality", "best", "--stack", "never"}), "5 100,50 never");
+  EXPECT_EQ(settings({"--quality", "paper", "--steps", "2"}), "3 100 never");
+  auto map = LoadModel(model_).data().settings;
+  EXPECT_EQ(map["alpha"][0] + " " + map["form"][0] + " " + map["start"][0] + " " + map["decay"][0] +
+                " " + map["steps"][0],
+            "1 sites paper false 2");
 }
 
 TEST_F(Config, FaultsAreNamedByFileLineAndKey) {

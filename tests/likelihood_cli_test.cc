@@ -69,7 +69,7 @@ TEST_F(LikelihoodTest, CountsArePoisson) {
   const Json scores = Evaluate(File("test.csv"));
   EXPECT_NEAR(scores["coverage_90"].get<double>(), 0.9, 0.08);
   const std::string csv = Good({"predict", model_, File("test.csv"), "--quantiles", "0.05,0.95"});
-  EXPECT_TRUE(csv.starts_with("mean,std,q05,q95,log_density\n")) << csv.substr(0, 100);
+  EXPECT_TRUE(csv.starts_with("mean,std,q05,q95,log_density,outside\n")) << csv.substr(0, 100);
   const std::string line = csv.substr(csv.find('\n') + 1, csv.find('\n', csv.find('\n') + 1));
   double mean = 0, std = 0, low = 0, high = 0, log_density = 0;
   ASSERT_EQ(

@@ -112,7 +112,7 @@ struct HmcCase {
     const auto noise = test.at("noise_variance").get<double>();
     return [this, prior, noise](const Vector& w, Vector* gradient) {
       MlpTape tape;
-      return EvaluateLogPosterior(shape, rows, w, prior, noise, &tape, gradient);
+      return EvaluateLogPosterior(shape, rows, w, WeightPrior(prior), noise, &tape, gradient);
     };
   }
 };
@@ -246,8 +246,9 @@ void CheckViLocal(const Json& test, Comparison* compare) {
           ToMatrix(draws[s].at(l));
   }
   MeanField gradient;
+  LocalTape tape;
   const VariationalLoss loss =
-      LocalFormLoss(shape, MeanFieldOf(test), rows, BoundOf(test), eps, &gradient);
+      LocalFormLoss(shape, MeanFieldOf(test), rows, BoundOf(test), eps, &gradient, &tape);
   CheckVariationalLoss(test, loss, shape, gradient, compare);
   const Json& expected = PartOf(test, "expected");
   ExpectLayers(expected, "grad_rho", shape, gradient.rho, compare);

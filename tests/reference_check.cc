@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tests/reference_json.h"
+#include "tests/support/places.h"
 
 namespace fathom {
 namespace {
@@ -91,8 +92,8 @@ std::string ReferenceFolder() {
   return folder != nullptr && *folder != '\0' ? folder : OwnReferenceFolder();
 }
 
-std::string OwnReferenceFolder() { return FATHOM_SOURCE_DIR "/tests/reference"; }
+std::string OwnReferenceFolder() { return SourceFile("tests/reference"); }
 
-std::string OwnBnnFolder() { return FATHOM_SOURCE_DIR "/tests/reference_bnn"; }
+std::string OwnBnnFolder() { return SourceFile("tests/reference_bnn"); }
 
 }  // namespace fathom

@@ -94,14 +94,14 @@ TEST(SteadyState, TheCounterSeesEveryKindOfAllocation) {
   EXPECT_EQ(aligned.size() + 1, plain.size());
 }
 
-struct Case {
+struct SteadyCase {
   const char* name;
   Architecture architecture;
   double alpha;
   bool uncertain_inputs;
 };
 
-class SteadyStateOf : public testing::TestWithParam<Case> {};
+class SteadyStateOf : public testing::TestWithParam<SteadyCase> {};
 
 TEST_P(SteadyStateOf, AStepAllocatesNothing) {
   if (!FATHOM_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer owns malloc";
@@ -147,15 +147,15 @@ Architecture AlongPaths(Propagation propagation, bool rich) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, SteadyStateOf,
-    testing::Values(Case{"OneLayer", Hidden({}, false), 0.7, false},
-                    Case{"TwoLayers", Hidden({2}, false), 0.7, false},
-                    Case{"ThreeLayers", Hidden({2, 2}, true), 1, false},
-                    Case{"Variational", Hidden({2}, false), 0, false},
-                    Case{"UncertainInputs", Hidden({2}, false), 0.7, true},
-                    Case{"UncertainInputsSkip", Hidden({2, 2}, true), 0.7, true},
-                    Case{"Samples", AlongPaths(Propagation::kSamples, false), 0.7, false},
-                    Case{"SamplesSkip", AlongPaths(Propagation::kSamples, true), 0.7, true},
-                    Case{"Points", AlongPaths(Propagation::kPoints, true), 0.7, false}),
+    testing::Values(SteadyCase{"OneLayer", Hidden({}, false), 0.7, false},
+                    SteadyCase{"TwoLayers", Hidden({2}, false), 0.7, false},
+                    SteadyCase{"ThreeLayers", Hidden({2, 2}, true), 1, false},
+                    SteadyCase{"Variational", Hidden({2}, false), 0, false},
+                    SteadyCase{"UncertainInputs", Hidden({2}, false), 0.7, true},
+                    SteadyCase{"UncertainInputsSkip", Hidden({2, 2}, true), 0.7, true},
+                    SteadyCase{"Samples", AlongPaths(Propagation::kSamples, false), 0.7, false},
+                    SteadyCase{"SamplesSkip", AlongPaths(Propagation::kSamples, true), 0.7, true},
+                    SteadyCase{"Points", AlongPaths(Propagation::kPoints, true), 0.7, false}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

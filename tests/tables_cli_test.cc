@@ -9,9 +9,10 @@
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json Line(const std::string& dataset, unsigned split, const std::string& method, double score) {
+OrderedJson Line(const std::string& dataset, unsigned split, const std::string& method,
+                 double score) {
   return {{"dataset", dataset},
           {"split", split},
           {"method", method},
@@ -20,7 +21,7 @@ Json Line(const std::string& dataset, unsigned split, const std::string& method,
           {"peak_memory", 2e6}};
 }
 
-UnitRecord Record(const Json& line) { return *ReadRecord(line.dump()); }
+UnitRecord Record(const OrderedJson& line) { return *ReadRecord(line.dump()); }
 
 class Tables : public ProgramTest {
  protected:
@@ -66,7 +67,7 @@ TEST_F(Tables, ResultsOfSeveralRecipesUnderOneNameAreTold) {
   EXPECT_EQ(Good({"tables", File("uci")}).find("Mixed"), std::string::npos);
   {
     ResultsFile results(File("uci"));
-    Json line = Line("boston", 2, "gp", -3);
+    OrderedJson line = Line("boston", 2, "gp", -3);
     line["settings"] = {{"optimizer", {{"steps", 7}}}};
     results.Append(Record(line));
   }
@@ -81,16 +82,16 @@ TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
     results.Append(Record(
         {{"dataset", "boston"}, {"split", 2U}, {"method", "gp"}, {"failure", "out of budget"}}));
   }
-  const Json json = Json::parse(Good({"tables", File("uci"), "--json"}));
-  for (const Json& file : json["files"])
+  const OrderedJson json = OrderedJson::parse(Good({"tables", File("uci"), "--json"}));
+  for (const OrderedJson& file : json["files"])
     EXPECT_TRUE(std::filesystem::exists(file.get<std::string>())) << file;
   EXPECT_EQ(json["files"].back(), File("uci/tables.md"));
   ASSERT_EQ(json["scores"].size(), 2U);
-  const Json& table = json["scores"][0];
+  const OrderedJson& table = json["scores"][0];
   EXPECT_EQ(table["score"], "log_likelihood");
-  EXPECT_EQ(table["methods"][0], (Json{{"name", "dgp"}, {"published", false}}));
+  EXPECT_EQ(table["methods"][0], (OrderedJson{{"name", "dgp"}, {"published", false}}));
   EXPECT_TRUE(table["methods"].back()["source"].is_string());
-  const Json& cell = table["cells"][0];
+  const OrderedJson& cell = table["cells"][0];
   EXPECT_EQ(cell["dataset"], "boston");
   EXPECT_EQ(cell["method"], "dgp");
   EXPECT_NEAR(cell["mean"], -2.1, 1e-12);
@@ -98,17 +99,18 @@ TEST_F(Tables, JsonHoldsWhatTheTablesShow) {
   EXPECT_EQ(cell["worst"], -2.2);
   EXPECT_EQ(cell["splits"], 2);
   EXPECT_EQ(table["cells"][1]["failures"], 1);
-  EXPECT_EQ(table["ranks"]["datasets"], (Json{"boston", "yacht"}));
+  EXPECT_EQ(table["ranks"]["datasets"], (OrderedJson{"boston", "yacht"}));
   EXPECT_EQ(json["details"].size(), 4U);
   EXPECT_EQ(json["details"][0]["peak_memory"], 2e6);
   EXPECT_TRUE(json["details"][0]["coverage_50"].is_null());
   EXPECT_EQ(
       json["failures"],
-      (Json{
+      (OrderedJson{
           {{"dataset", "boston"}, {"split", 2}, {"method", "gp"}, {"failure", "out of budget"}}}));
   // One dataset is too few to rank.
   ResultsFile(File("small")).Append(Record(Line("boston", 0, "dgp", -2.5)));
-  const Json small = Json::parse(Good({"tables", File("small"), "--only-ours", "--json"}));
+  const OrderedJson small =
+      OrderedJson::parse(Good({"tables", File("small"), "--only-ours", "--json"}));
   EXPECT_TRUE(small["scores"][0]["ranks"].is_null());
   EXPECT_TRUE(small["scores"][0]["cells"][0]["error"].is_null());
 }

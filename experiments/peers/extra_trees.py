@@ -1,16 +1,17 @@
-"""scikit-learn's ExtraTreesRegressor; its trees are the samples of the prediction."""
+"""scikit-learn's ExtraTreesRegressor with a scale model from its out-of-bag residuals."""
 
-from peer import need, tables, write
+from peer import log_sizes, need, tables, write_scaled
 
 numpy, ensemble = need("numpy", "sklearn.ensemble")
 X, y, X_test = tables()
-forest = ensemble.ExtraTreesRegressor(500, min_samples_leaf=2, random_state=1, n_jobs=1).fit(X, y)
-out_of_bag = ensemble.ExtraTreesRegressor(500, min_samples_leaf=2, bootstrap=True, oob_score=True, random_state=1,
-                                          n_jobs=1).fit(X, y)
-spread = numpy.std(y - out_of_bag.oob_prediction_)
-trees = numpy.array([tree.predict(X_test) for tree in forest.estimators_]).T
-# Trees that agree know nothing of the noise: each row's spread is at least the out-of-bag error's.
-mean = trees.mean(1, keepdims=True)
-wide = numpy.maximum(1, spread / numpy.maximum(trees.std(1, keepdims=True), 1e-12))
-jitter = numpy.random.default_rng(1).normal(0, 1e-9 + 1e-6 * spread, trees.shape)
-write([f"tree{k}" for k in range(trees.shape[1])], mean + wide * (trees - mean) + jitter)
+
+
+def trees(**options):
+    return ensemble.ExtraTreesRegressor(500, random_state=1, n_jobs=1, **options)
+
+
+mean = trees().fit(X, y).predict(X_test)
+# Only trees that have not seen a row know how far off the forest is there.
+residuals = y - trees(bootstrap=True, oob_score=True).fit(X, y).oob_prediction_
+scale = trees(bootstrap=True, oob_score=True, min_samples_leaf=5).fit(X, log_sizes(residuals))
+write_scaled(mean, residuals, scale.oob_prediction_, scale.predict(X_test))

@@ -55,12 +55,25 @@ def write_student(mean, scale, freedom):
     write(["q" + name for name in levels], ([m + s * q for q in quantiles] for m, s in zip(mean, scale)))
 
 
+def log_sizes(residuals):
+    """What a scale model learns."""
+    numpy = need("numpy")
+    return numpy.log(numpy.abs(residuals) + 1e-3 * numpy.std(residuals))
+
+
+def write_scaled(mean, residuals, log_scale, log_scale_test):
+    """A Student t around each mean, fitted to residuals of rows that were not learnt from, each over its scale."""
+    numpy, stats = need("numpy", "scipy.stats")
+    freedom, _, width = stats.t.fit(residuals / numpy.exp(log_scale), floc=0)
+    write_student(mean, width * numpy.exp(log_scale_test), max(freedom, 2.1))
+
+
 def boosted_with_scale(fit, X, y, X_test):
     """Five-fold early stopping, the mean of the five; a second booster on the log of the out-of-fold absolute
     residuals as the scale; a Student t fitted to the scaled out-of-fold residuals.
 
     fit(X, y, X_held_out, y_held_out) returns a function that predicts."""
-    numpy, stats, selection = need("numpy", "scipy.stats", "sklearn.model_selection")
+    numpy, selection = need("numpy", "sklearn.model_selection")
     folds = list(selection.KFold(5, shuffle=True, random_state=1).split(X))
 
     def cross_fit(target):
@@ -73,7 +86,4 @@ def boosted_with_scale(fit, X, y, X_test):
 
     out_of_fold, mean = cross_fit(y)
     residuals = y - out_of_fold
-    log_size = numpy.log(numpy.abs(residuals) + 1e-3 * numpy.std(residuals))
-    log_scale, log_scale_test = cross_fit(log_size)
-    freedom, _, width = stats.t.fit(residuals / numpy.exp(log_scale), floc=0)
-    write_student(mean, width * numpy.exp(log_scale_test), max(freedom, 2.1))
+    write_scaled(mean, residuals, *cross_fit(log_sizes(residuals)))

@@ -16,7 +16,13 @@
 #include <mutex>
 #include <new>
 
+#include "fathom/base/blas_kernels.h"
+
 namespace {
+
+// Before OpenBLAS is initialised, which happens at the usual priority when the program is loaded.
+// It stands here because this file is linked into every program that has OpenBLAS.
+[[gnu::constructor(101)]] void BeforeOpenBlas() { fathom::ChooseBlasKernels(); }
 
 constinit std::mutex scratch_mutex;
 constinit int taken = 0;       // buffers that are in use

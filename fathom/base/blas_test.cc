@@ -6,9 +6,11 @@
 
 #include <Eigen/Cholesky>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
+#include "fathom/base/blas_kernels.h"
 #include "fathom/base/random.h"
 #include "fathom/base/types.h"
 
@@ -79,6 +81,17 @@ TEST(Blas, ConcurrentCallsGiveTheBitsOfSerialCalls) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(different.load(), 0) << "of " << kThreads * kRepeats << " concurrent computations";
+}
+
+TEST(Blas, KernelsUseTheVectorsOfTheProcessor) {
+#ifdef __x86_64__
+  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) GTEST_SKIP() << "OPENBLAS_CORETYPE is set";
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    GTEST_SKIP() << "the processor has no AVX2";
+  EXPECT_NE(BlasKernels(), "Prescott");
+#endif
+  EXPECT_FALSE(BlasKernels().empty());
+  EXPECT_EQ(std::getenv("OPENBLAS_CORETYPE"), nullptr);
 }
 
 }  // namespace

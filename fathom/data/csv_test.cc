@@ -9,10 +9,10 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <sstream>
 
 #include "fathom/base/random.h"
+#include "tests/support/nan.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -20,8 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Table Parse(std::string_view text, const ReadOptions& options = {}) {
   const TestFolder folder;

@@ -43,11 +43,22 @@ Vector ReadWeights(const Table& table, const Schema& schema) {
   return weights;
 }
 
+// Without the missing ones.
+Vector KnownOf(const Eigen::Ref<const Vector, 0, Eigen::InnerStride<>>& target) {
+  Vector known(target.size());
+  Index count = 0;
+  for (const double y : target) {
+    if (!std::isnan(y)) known[count++] = y;
+  }
+  return known.head(count);
+}
+
 void NoteConstantTargets(DatasetParts* dataset) {
   std::vector<std::string> constant;
   for (Index t = 0; t < dataset->targets.cols(); ++t) {
-    const auto target = dataset->targets.col(t);
-    if ((target.array() == target[0]).all()) constant.push_back(dataset->schema.targets[t]);
+    const Vector target = KnownOf(dataset->targets.col(t));
+    if (target.size() > 0 && (target.array() == target[0]).all())
+      constant.push_back(dataset->schema.targets[t]);
   }
   if (constant.empty()) return;
   dataset->notes.push_back(
@@ -61,7 +72,11 @@ void NoteConstantTargets(DatasetParts* dataset) {
 void CheckTargetSizes(const DatasetParts& dataset) {
   constexpr double kLargest = 1e150, kSmallest = 1e-150;
   for (Index t = 0; t < dataset.targets.cols(); ++t) {
-    const auto target = dataset.targets.col(t);
+    const Vector target = KnownOf(dataset.targets.col(t));
+    if (target.size() == 0) {
+      ThrowError(dataset.source, ": target column ", Quoted(dataset.schema.targets[t]),
+                 " has no value in any row; fill in the known ones, or leave the column out");
+    }
     const double low = target.minCoeff(), high = target.maxCoeff();
     const double size = std::max(std::abs(low), std::abs(high));
     const bool large = size > kLargest;
@@ -348,13 +363,17 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
   }
   const Vector weights = ReadWeights(table, schema);
   std::vector<Index> picked;
-  Index without_target = 0;
+  const std::vector<Index>& places = reader.target_places_;
+  Index without_target = 0, incomplete = 0;
   for (Index n = 0; n < table.values.rows(); ++n) {
-    const bool complete =
-        std::none_of(reader.target_places_.begin(), reader.target_places_.end(),
-                     [&](Index place) { return std::isnan(table.values(n, place)); });
-    if (!complete) ++without_target;
-    if (complete && weights[n] > 0) picked.push_back(n);
+    const auto missing = std::count_if(places.begin(), places.end(), [&](Index place) {
+      return std::isnan(table.values(n, place));
+    });
+    const bool taught = std::cmp_less(missing, places.size());
+    if (!taught) ++without_target;
+    if (!taught || !(weights[n] > 0)) continue;
+    picked.push_back(n);
+    if (missing > 0) ++incomplete;
   }
   const auto kept = static_cast<Index>(picked.size());
   const Index weightless = table.values.rows() - without_target - kept;
@@ -364,7 +383,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
                  ": all rows with a target have weight 0; give some a positive one");
     }
     ThrowError(table.source, ": no row has a value in ",
-               schema.targets.size() == 1 ? "target column " : "all target columns ",
+               schema.targets.size() == 1 ? "target column " : "the target columns ",
                QuotedList(schema.targets), "; fill in the known targets");
   }
 
@@ -391,6 +410,12 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
                                (count == 1 ? " row " : " rows ") + what});
   };
   note("rows_without_target", without_target, "without a target");
+  if (incomplete > 0) {
+    parts.notes.push_back({"rows_with_some_targets", incomplete,
+                           table.source + ": " + std::to_string(incomplete) +
+                               (incomplete == 1 ? " row lacks" : " rows lack") +
+                               " some of the targets; what is there is learnt from"});
+  }
   note("rows_of_weight_zero", weightless, "of weight 0");
   if (!schema.has_classes()) CheckTargetSizes(parts);
   if (!schema.has_classes()) NoteConstantTargets(&parts);

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
+#include "tests/support/nan.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -13,8 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Table Sample() {
   Table table;

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <limits>
+
+#include "tests/support/nan.h"
 
 namespace fathom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 DatasetParts Small() {
   DatasetParts data;

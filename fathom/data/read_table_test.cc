@@ -37,7 +37,7 @@ Table Read(const std::string& content, const ReadOptions& options = {}) {
   return ReadTable(folder.Write("t", content), options);
 }
 
-std::string Fault(const std::string& content) {
+std::string FileFault(const std::string& content) {
   return ErrorOf([&] { Read(content); });
 }
 
@@ -54,11 +54,12 @@ TEST(ReadTable, UnpacksGzip) {
 TEST(ReadTable, RefusesDamagedGzip) {
   const std::string packed = Gzip("a,b\n1,2\n3,4\n");
   for (std::size_t length = 2; length < packed.size(); ++length)
-    EXPECT_THAT(Fault(packed.substr(0, length)), HasSubstr("its gzip data are cut off")) << length;
+    EXPECT_THAT(FileFault(packed.substr(0, length)), HasSubstr("its gzip data are cut off"))
+        << length;
   std::string damaged = packed;
   damaged[14] ^= 0x55;
-  EXPECT_THAT(Fault(damaged), HasSubstr("its gzip data are"));
-  EXPECT_THAT(Fault(packed + "rubbish"), HasSubstr("its gzip data are damaged"));
+  EXPECT_THAT(FileFault(damaged), HasSubstr("its gzip data are"));
+  EXPECT_THAT(FileFault(packed + "rubbish"), HasSubstr("its gzip data are damaged"));
 }
 
 // A version 1 file as numpy.save writes it.
@@ -98,22 +99,22 @@ TEST(ReadTable, ReadsNumpyArrays) {
 TEST(ReadTable, RefusesOtherArrays) {
   const std::string c = "'fortran_order': False, 'shape': (1, 2), }";
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(Fault(Npy<double>("{'descr': '>f8', " + c, {1, 2})), HasSubstr("of type '>f8'"));
-  EXPECT_THAT(Fault(Npy<double>("{'descr': '<f8', " + c, {1, 2, 3})), HasSubstr("is damaged"));
-  EXPECT_THAT(Fault(Npy<double>("{'descr': '<f8', " + c, {1, infinity})),
+  EXPECT_THAT(FileFault(Npy<double>("{'descr': '>f8', " + c, {1, 2})), HasSubstr("of type '>f8'"));
+  EXPECT_THAT(FileFault(Npy<double>("{'descr': '<f8', " + c, {1, 2, 3})), HasSubstr("is damaged"));
+  EXPECT_THAT(FileFault(Npy<double>("{'descr': '<f8', " + c, {1, infinity})),
               HasSubstr("row 1, column 2: the number is infinite"));
   EXPECT_THAT(
-      Fault(Npy<double>("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", {1, 2})),
+      FileFault(Npy<double>("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", {1, 2})),
       HasSubstr("the array has 1 axis"));
   // Sizes whose product overflows to the right number of bytes.
-  EXPECT_THAT(Fault(Npy<double>("{'descr': '<f8', 'fortran_order': False, "
-                                "'shape': (4611686018427387905, 4), }",
-                                {1, 2, 3, 4})),
+  EXPECT_THAT(FileFault(Npy<double>("{'descr': '<f8', 'fortran_order': False, "
+                                    "'shape': (4611686018427387905, 4), }",
+                                    {1, 2, 3, 4})),
               HasSubstr("is damaged"));
   for (const char* const header :
        {"", "{", "{'descr': '<f8'}", "{'descr': [('a', '<f8')], }", "{'shape': (1, -2), }",
         "{'descr': '<f8', 'descr': '<f8', }", "{'descr': '<f8', 'other': 1}"}) {
-    EXPECT_FALSE(Fault(Npy<double>(header, {1, 2})).empty()) << header;
+    EXPECT_FALSE(FileFault(Npy<double>(header, {1, 2})).empty()) << header;
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Table Parse(const std::string& text, const ReadOptions& options = {}) {
+Table TableOf(const std::string& text, const ReadOptions& options = {}) {
   const TestFolder folder;
   Table table = ReadTable(folder.Write("t.csv", text), options);
   table.source = "t.csv";
@@ -21,10 +21,10 @@ Table Parse(const std::string& text, const ReadOptions& options = {}) {
 }
 
 Schema Make(const std::string& text, const Roles& roles, std::vector<Note>* notes) {
-  return MakeSchema(Parse(text, ReadingFor(roles, {})), roles, notes);
+  return MakeSchema(TableOf(text, ReadingFor(roles, {})), roles, notes);
 }
 
-std::string Fault(const std::string& text, const Roles& roles = {.targets = {"y"}}) {
+std::string SchemaFault(const std::string& text, const Roles& roles = {.targets = {"y"}}) {
   return ErrorOf([&] {
     std::vector<Note> notes;
     Make(text, roles, &notes);
@@ -68,8 +68,10 @@ TEST(Schema, DatesBecomeNumbers) {
   EXPECT_EQ(schema.inputs[0].first_date, 19358);  // 2023-01-01
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_THAT(notes[0].text, HasSubstr("becomes days since 2023-01-01, day of year, weekday"));
-  EXPECT_THAT(Fault(text, {.targets = {"y"}, .ignore_dates = true}), HasSubstr("no input columns"));
-  EXPECT_THAT(Fault("x,y\n1,2024-05-31\n2,2023-01-01\n"), HasSubstr("is a target but holds dates"));
+  EXPECT_THAT(SchemaFault(text, {.targets = {"y"}, .ignore_dates = true}),
+              HasSubstr("no input columns"));
+  EXPECT_THAT(SchemaFault("x,y\n1,2024-05-31\n2,2023-01-01\n"),
+              HasSubstr("is a target but holds dates"));
 }
 
 TEST(Schema, LeavesOutTheIndexUnlessItHasARole) {
@@ -83,7 +85,8 @@ TEST(Schema, LeavesOutTheIndexUnlessItHasARole) {
 
 TEST(Schema, RefusesNumbersInDifferentUnits) {
   const std::string text = "x,y\n3 kg,1\n500 g,2\n4 kg,3\n";
-  EXPECT_THAT(Fault(text), HasSubstr("numbers in different units, such as '500 g' and '3 kg'"));
+  EXPECT_THAT(SchemaFault(text),
+              HasSubstr("numbers in different units, such as '500 g' and '3 kg'"));
   std::vector<Note> notes;
   EXPECT_EQ(Make(text, {.targets = {"y"}, .categorical = {"x"}}, &notes).width(), 3);
 }
@@ -103,19 +106,23 @@ TEST(Schema, RefusesTextsThatMakeNoCategories) {
     ids += "person " + std::to_string(n) + ",1\n";
     many += "kind " + std::to_string(n % 101) + ",1\n";
   }
-  EXPECT_THAT(Fault(ids), HasSubstr("column 'name': has a text of its own in nearly every row"));
-  EXPECT_THAT(Fault(ids), HasSubstr("leave it out (ignore: name)"));
-  EXPECT_THAT(Fault(many), HasSubstr("column 't': has 101 different texts, such as 'kind 0'"));
+  EXPECT_THAT(SchemaFault(ids),
+              HasSubstr("column 'name': has a text of its own in nearly every row"));
+  EXPECT_THAT(SchemaFault(ids), HasSubstr("leave it out (ignore: name)"));
+  EXPECT_THAT(SchemaFault(many),
+              HasSubstr("column 't': has 101 different texts, such as 'kind 0'"));
 }
 
 TEST(Schema, RefusesContradictions) {
   const std::string text = "a,b,y\n1,2,3\n4,5,6\n";
-  EXPECT_THAT(Fault(text, {.targets = {"y", "3"}}), HasSubstr("'y' is named as a target twice"));
-  EXPECT_THAT(Fault(text, {.targets = {"y"}, .weights = "y"}),
+  EXPECT_THAT(SchemaFault(text, {.targets = {"y", "3"}}),
+              HasSubstr("'y' is named as a target twice"));
+  EXPECT_THAT(SchemaFault(text, {.targets = {"y"}, .weights = "y"}),
               HasSubstr("'y' is named as a target and as the weights"));
-  EXPECT_THAT(Fault(text, {.targets = {"a", "b", "y"}}), HasSubstr("no input columns are left"));
-  EXPECT_THAT(Fault(text, {.targets = {"yy"}}), HasSubstr("did you mean 'y'?"));
-  EXPECT_THAT(Fault("a,y\n1,low\n2,high\n", {.targets = {"y"}, .task = Task::kRegress}),
+  EXPECT_THAT(SchemaFault(text, {.targets = {"a", "b", "y"}}),
+              HasSubstr("no input columns are left"));
+  EXPECT_THAT(SchemaFault(text, {.targets = {"yy"}}), HasSubstr("did you mean 'y'?"));
+  EXPECT_THAT(SchemaFault("a,y\n1,low\n2,high\n", {.targets = {"y"}, .task = Task::kRegress}),
               HasSubstr("t.csv: line 2, column 'y': 'low' is not a number"));
 }
 
@@ -128,8 +135,8 @@ TEST(Schema, ATargetOfTextsHasClassesAndOneOfNumbersOnRequest) {
   EXPECT_THAT(Make(numbers, {.targets = {"y"}}, &notes).classes, ElementsAre());
   EXPECT_THAT(Make(numbers, {.targets = {"y"}, .task = Task::kClassify}, &notes).classes,
               ElementsAre("9", "10"));
-  EXPECT_THAT(Fault("a,y\n1,low\n2,low\n"), HasSubstr("holds one class only, 'low'"));
-  EXPECT_THAT(Fault("a,y,z\n1,low,1\n2,high,2\n", {.targets = {"y", "z"}}),
+  EXPECT_THAT(SchemaFault("a,y\n1,low\n2,low\n"), HasSubstr("holds one class only, 'low'"));
+  EXPECT_THAT(SchemaFault("a,y,z\n1,low,1\n2,high,2\n", {.targets = {"y", "z"}}),
               HasSubstr("for one target alone, not for 2"));
 }
 
@@ -138,14 +145,14 @@ TEST(Schema, ReadsATableForPredictionAsTheModelKnowsIt) {
   const Schema schema =
       Make("5,1,red\n6,2,blue\n7,3,red\n", {.targets = {"1"}}, &notes);  // a header, it seems
   EXPECT_EQ(schema.unnamed_columns, 0);
-  const Table unnamed = Parse("5,1,red\n6,2,blue\n7,3,red\n", {.header = Header::kAbsent});
+  const Table unnamed = TableOf("5,1,red\n6,2,blue\n7,3,red\n", {.header = Header::kAbsent});
   const Schema positional = MakeSchema(unnamed, {.targets = {"1"}}, &notes);
   EXPECT_EQ(positional.unnamed_columns, 3);
   EXPECT_THAT(positional.FeatureNames(), ElementsAre("x2", "x3=red"));
   // Without the target the columns move; by their number they are found all the same.
-  const Table inputs = Parse("9,blue\n", ReadingFor(positional, {.header = Header::kAbsent}));
+  const Table inputs = TableOf("9,blue\n", ReadingFor(positional, {.header = Header::kAbsent}));
   EXPECT_THAT(inputs.columns, ElementsAre("x2", "x3"));
-  const Table all = Parse("0,9,blue\n", ReadingFor(positional, {.header = Header::kAbsent}));
+  const Table all = TableOf("0,9,blue\n", ReadingFor(positional, {.header = Header::kAbsent}));
   EXPECT_THAT(all.columns, ElementsAre("x1", "x2", "x3"));
   EXPECT_EQ(all.values(0, 1), 9);
 }

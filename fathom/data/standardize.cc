@@ -11,7 +11,8 @@ bool Scaler::operator==(const Scaler& other) const {
     return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
   };
   return same(mean, other.mean) && same(scale, other.scale) &&
-         same(missing_var, other.missing_var) && same(directions, other.directions);
+         same(missing_var, other.missing_var) && same(directions, other.directions) &&
+         warps == other.warps;
 }
 
 Scaler FitScaler(const Matrix& values, const Vector& weights) {
@@ -56,7 +57,8 @@ Scaler FitScaler(const Matrix& values, const Vector& weights) {
 
 Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs) {
   FATHOM_CHECK(inputs.cols() == scaler.mean.size());
-  Moments out(inputs.rows(), inputs.cols());
+  const Index columns = inputs.cols();
+  Moments out(inputs.rows(), columns + scaler.warps.size());
   for (Index n = 0; n < inputs.rows(); ++n) {
     for (Index c = 0; c < inputs.cols(); ++c) {
       const bool missing = std::isnan(inputs.mean(n, c));
@@ -64,6 +66,14 @@ Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs) {
       out.mean(n, c) = missing ? 0 : (inputs.mean(n, c) - scaler.mean[c]) / scale;
       // Divided twice: the square of a tiny scale would be 0.
       out.var(n, c) = missing ? scaler.missing_var[c] : inputs.var(n, c) / scale / scale;
+    }
+    for (Index w = 0; w < scaler.warps.size(); ++w) {
+      const Index c = scaler.warps.columns[static_cast<std::size_t>(w)];
+      const bool missing = std::isnan(inputs.mean(n, c));
+      const WarpedValue warped = WarpAt(scaler.warps, w, out.mean(n, c));
+      out.mean(n, columns + w) = missing ? 0 : warped.value;
+      out.var(n, columns + w) =
+          missing ? scaler.missing_var[c] : warped.slope * warped.slope * out.var(n, c);
     }
   }
   if (scaler.directions.size() == 0) return out;

@@ -5,6 +5,7 @@
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
+#include "fathom/data/column_warps.h"
 #include "fathom/distribution/prediction.h"
 
 namespace fathom FATHOM_PUBLIC {
@@ -21,10 +22,14 @@ struct Scaler {
   // [D, R], or empty: the standardised columns are then turned into R uncorrelated ones; see
   // whiten.h.
   Matrix directions = {};
+  // Of skewed columns, further ones behind the others; see column_warps.h. Not together with directions.
+  ColumnWarps warps = {};
 
   bool Varies(Index column) const { return missing_var[column] > 0; }
   // Number of columns that StandardizeInputs returns.
-  Index outputs() const { return directions.size() == 0 ? mean.size() : directions.cols(); }
+  Index outputs() const {
+    return directions.size() == 0 ? mean.size() + warps.size() : directions.cols();
+  }
   bool operator==(const Scaler& other) const;
 };
 
@@ -35,7 +40,8 @@ Scaler FitScaler(const Matrix& values, const Vector& weights = Vector());
 
 // (x - mean) / scale with variance var / scale^2; a missing cell (NaN mean) becomes the training
 // column's own distribution, N(0, missing_var). Along `directions`, where there are any, the
-// variances of cells are added up and their covariances neglected.
+// variances of cells are added up and their covariances neglected. The variance of a warped cell is
+// that of the cell times the squared slope.
 Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs);
 Matrix StandardizeTargets(const Scaler& scaler, const Matrix& targets);  // NaN stays NaN
 

@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "fathom/base/random.h"
+#include "tests/support/nan.h"
 
 namespace fathom {
 namespace {
-
-const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(FitScaler, BringsColumnsToMeanZeroAndDeviationOne) {
   RandomStream stream(1);

@@ -14,9 +14,9 @@ namespace fathom {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissingCell = std::numeric_limits<double>::quiet_NaN();
 
-std::string_view WithoutBlanks(std::string_view text) {
+std::string_view WithoutEdgeBlanks(std::string_view text) {
   const auto blank = [](char c) { return internal::IsBlank(c, ',') || c == '\n'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
@@ -34,7 +34,7 @@ void OrderLevels(const internal::LevelCodes& codes, Index column, Table* table) 
   }
 }
 
-double Cell(Index code) { return code < 0 ? kNaN : static_cast<double>(code); }
+double Cell(Index code) { return code < 0 ? kMissingCell : static_cast<double>(code); }
 
 }  // namespace
 
@@ -49,10 +49,10 @@ void PutTexts(std::span<const std::string> texts, std::span<const Index> codes, 
     const Index code = codes[n];
     FATHOM_CHECK(std::cmp_less(code, texts.size()));
     if (code >= 0 && level_of[code] == kUnseen) {
-      const std::string_view text = WithoutBlanks(texts[code]);
+      const std::string_view text = WithoutEdgeBlanks(texts[code]);
       level_of[code] = missing.InText(text) ? -1 : levels.Code(text);
     }
-    table->values(static_cast<Index>(n), column) = code < 0 ? kNaN : Cell(level_of[code]);
+    table->values(static_cast<Index>(n), column) = code < 0 ? kMissingCell : Cell(level_of[code]);
   }
   OrderLevels(levels, column, table);
 }

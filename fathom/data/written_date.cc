@@ -28,9 +28,9 @@ int FindName(const std::array<std::string_view, size>& names, std::string_view w
 }
 
 // Reads numbers, words and signs from the front of a text.
-class Scanner {
+class DateScanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit DateScanner(std::string_view text) : text_(text) {}
 
   bool AtEnd() const { return text_.empty(); }
   bool TakeAny(std::string_view signs, char* taken = nullptr) {
@@ -63,7 +63,7 @@ class Scanner {
     return word;
   }
   bool TakeMonth(int* month) {
-    Scanner ahead = *this;
+    DateScanner ahead = *this;
     *month = FindName(kMonths, ahead.TakeWord()) + 1;
     if (*month == 0) return false;
     *this = ahead;
@@ -89,11 +89,11 @@ bool ToDays(int year, int month, int day, double* days) {
 int FullYear(int year, int digits) { return digits > 2 ? year : year + (year < 69 ? 2000 : 1900); }
 
 // "2024-05-31", "2024/05", "2024-Q2": what follows a year of four digits.
-bool TakeAfterYear(int year, Scanner* scanner, double* days) {
+bool TakeAfterYear(int year, DateScanner* scanner, double* days) {
   char sign = 0;
   const bool has_sign = scanner->TakeAny("-/. ", &sign);
   int month = 0, day = 1;
-  Scanner quarter = *scanner;
+  DateScanner quarter = *scanner;
   if (quarter.TakeAny("Qq") && quarter.TakeNumber(1, &month) == 1) {
     *scanner = quarter;
     return month >= 1 && month <= 4 && ToDays(year, 3 * month - 2, 1, days);
@@ -101,7 +101,7 @@ bool TakeAfterYear(int year, Scanner* scanner, double* days) {
   if (!has_sign) return false;
   if (!scanner->TakeMonth(&month) && scanner->TakeNumber(2, &month) == 0) return false;
   const char same[] = {sign, 0};
-  Scanner ahead = *scanner;
+  DateScanner ahead = *scanner;
   if (ahead.TakeAny(same) && ahead.TakeNumber(2, &day) > 0) {
     *scanner = ahead;
   } else if (sign == '.' || sign == ' ') {
@@ -113,14 +113,14 @@ bool TakeAfterYear(int year, Scanner* scanner, double* days) {
 }
 
 // "31.5.2024", "5/31/24", "1-Jan-2024", "1 March", and what begins with a day or month in digits.
-bool TakeAfterNumber(int first, bool day_first, Scanner* scanner, double* days) {
+bool TakeAfterNumber(int first, bool day_first, DateScanner* scanner, double* days) {
   char sign = 0;
   const bool has_sign = scanner->TakeAny("-/. ", &sign);
   scanner->SkipBlanks();
   int second = 0, year = 0;
   const bool named = scanner->TakeMonth(&second);
   if (!named && (!has_sign || sign == ' ' || scanner->TakeNumber(2, &second) == 0)) return false;
-  Scanner ahead = *scanner;
+  DateScanner ahead = *scanner;
   int digits = 0;
   char again = 0;
   if (ahead.TakeAny("-/., ", &again) && (named || again == sign)) {
@@ -135,13 +135,13 @@ bool TakeAfterNumber(int first, bool day_first, Scanner* scanner, double* days) 
 
 // "March 1, 2024", "Jan-01", "May 2024": a two-digit number behind the name alone is a year, as in
 // the mmm-yy of spreadsheets.
-bool TakeAfterMonth(int month, Scanner* scanner, double* days) {
+bool TakeAfterMonth(int month, DateScanner* scanner, double* days) {
   scanner->TakeAny("-/, ");
   scanner->SkipBlanks();
   int first = 0, year = 0;
   const int digits = scanner->TakeNumber(4, &first);
   if (digits == 0 || digits == 3) return false;
-  Scanner ahead = *scanner;
+  DateScanner ahead = *scanner;
   if (digits <= 2 && ahead.TakeAny("-/, ")) {
     ahead.SkipBlanks();
     const int more = ahead.TakeNumber(4, &year);
@@ -153,8 +153,8 @@ bool TakeAfterMonth(int month, Scanner* scanner, double* days) {
   return digits >= 2 && ToDays(FullYear(first, digits), month, 1, days);
 }
 
-bool TakeDate(bool day_first, Scanner* scanner, double* days) {
-  Scanner ahead = *scanner;
+bool TakeDate(bool day_first, DateScanner* scanner, double* days) {
+  DateScanner ahead = *scanner;
   if (FindName(kWeekdays, ahead.TakeWord()) >= 0) {
     ahead.TakeAny(",");
     ahead.SkipBlanks();
@@ -168,7 +168,7 @@ bool TakeDate(bool day_first, Scanner* scanner, double* days) {
 }
 
 // "14:30", "2:30:05.25 PM"; in hours.
-bool TakeClock(int most_hour_digits, Scanner* scanner, double* hours) {
+bool TakeClock(int most_hour_digits, DateScanner* scanner, double* hours) {
   int hour = 0, minute = 0, second = 0;
   if (scanner->TakeNumber(most_hour_digits, &hour) == 0 || !scanner->TakeAny(":") ||
       scanner->TakeNumber(2, &minute) != 2 || minute > 59)
@@ -183,7 +183,7 @@ bool TakeClock(int most_hour_digits, Scanner* scanner, double* hours) {
     }
   }
   scanner->SkipBlanks();
-  Scanner ahead = *scanner;
+  DateScanner ahead = *scanner;
   const std::string word = ahead.TakeWord();
   if (word == "am" || word == "pm" || word == "a" || word == "p") {
     if (hour < 1 || hour > 12) return false;
@@ -196,7 +196,7 @@ bool TakeClock(int most_hour_digits, Scanner* scanner, double* hours) {
 }
 
 // "Z", "UTC", "+02:00": the hours to take away.
-bool TakeZone(Scanner* scanner, double* hours) {
+bool TakeZone(DateScanner* scanner, double* hours) {
   scanner->SkipBlanks();
   *hours = 0;
   if (scanner->AtEnd()) return true;
@@ -227,7 +227,7 @@ std::string_view Trimmed(std::string_view text) {
 }  // namespace
 
 bool ReadWrittenDate(std::string_view text, bool day_first, double* days) {
-  Scanner scanner(Trimmed(text));
+  DateScanner scanner(Trimmed(text));
   if (!TakeDate(day_first, &scanner, days)) return false;
   if (scanner.AtEnd()) return true;
   double clock = 0, zone = 0;
@@ -239,7 +239,7 @@ bool ReadWrittenDate(std::string_view text, bool day_first, double* days) {
 }
 
 bool ReadWrittenTime(std::string_view text, double* hours) {
-  Scanner scanner(Trimmed(text));
+  DateScanner scanner(Trimmed(text));
   return TakeClock(3, &scanner, hours) && scanner.AtEnd();
 }
 

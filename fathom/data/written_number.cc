@@ -31,9 +31,9 @@ std::string WithPlainSigns(std::string_view text) {
 }
 
 // Reads from the front of a text and takes away what was read.
-class Scanner {
+class NumberScanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit NumberScanner(std::string_view text) : text_(text) {}
 
   std::string_view rest() const { return text_; }
   void SkipBlanks() {
@@ -65,7 +65,7 @@ class Scanner {
 };
 
 // Takes the whole part, with or without marks between thousands.
-std::string TakeWhole(char decimal, Scanner* scanner) {
+std::string TakeWhole(char decimal, NumberScanner* scanner) {
   std::string digits(scanner->TakeDigits());
   if (digits.empty() || digits.size() > 3) return digits;
   for (const char mark : {decimal == '.' ? ',' : '.', ' ', '\''}) {
@@ -80,12 +80,12 @@ std::string TakeWhole(char decimal, Scanner* scanner) {
 }
 
 // Takes digits, fraction and exponent. False if there is no finite number.
-bool TakeNumber(char decimal, Scanner* scanner, double* value) {
+bool TakeNumber(char decimal, NumberScanner* scanner, double* value) {
   const std::string whole = TakeWhole(decimal, scanner);
   const std::string_view fraction = scanner->Take(decimal) ? scanner->TakeDigits() : "";
   if (whole.empty() && fraction.empty()) return false;
   std::string digits = "0" + whole + "." + std::string(fraction);
-  Scanner exponent = *scanner;
+  NumberScanner exponent = *scanner;
   if (exponent.Take('e') || exponent.Take('E')) {
     const char* const sign = exponent.Take('-') ? "-" : (exponent.Take('+'), "");
     const std::string_view power = exponent.TakeDigits();
@@ -100,7 +100,7 @@ bool TakeNumber(char decimal, Scanner* scanner, double* value) {
 }
 
 // Currencies that may stand before a number; anything may stand behind one.
-std::string_view TakeCurrency(Scanner* scanner) {
+std::string_view TakeCurrency(NumberScanner* scanner) {
   constexpr std::string_view kBefore[] = {
       "US$", "A$",  "C$",  "R$",  "$",   "\u20ac", "\u00a3", "\u00a5", "\u20b9", "\u20a9", "\u20bd",
       "USD", "EUR", "GBP", "CHF", "JPY", "CAD",    "AUD",    "INR",    "SEK",    "NOK",    "DKK"};
@@ -129,14 +129,14 @@ bool IsUnit(std::string_view text) {
 bool ReadWrittenNumber(std::string_view text, char decimal, WrittenNumber* number) {
   std::string plain = WithPlainSigns(text);
   while (plain.ends_with(' ')) plain.pop_back();
-  Scanner scanner(plain);
+  NumberScanner scanner(plain);
   scanner.SkipBlanks();
   bool negative = false;
   const bool bracket = scanner.Take('(');
   if (bracket) {
     if (!plain.ends_with(')')) return false;
     plain.pop_back();
-    scanner = Scanner(std::string_view(plain).substr(plain.find('(') + 1));
+    scanner = NumberScanner(std::string_view(plain).substr(plain.find('(') + 1));
     negative = true;
     scanner.SkipBlanks();
   }

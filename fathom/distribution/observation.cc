@@ -40,8 +40,10 @@ class RescaledObservation : public Observation {
     const Vector inner = (Eigen::Map<const Vector>(y, targets()) - shift_).cwiseQuotient(scale_);
     const double density = inner_->LogDensity(inner.data(), m, v);
     // So far out that a square overflows, the density is 0 and not unknown.
-    if (std::isnan(density) && !std::isnan(*m + *v + inner.sum())) return -HUGE_VAL;
-    return density - scale_.array().log().sum();
+    if (std::isnan(density) && !std::isnan(*m + *v)) return -HUGE_VAL;
+    double units = 0;
+    for (Index t = 0; t < targets(); ++t) units += std::isnan(y[t]) ? 0 : std::log(scale_[t]);
+    return density - units;
   }
   double Tail(Index target, double y, const double* m, const double* v, bool upper) const override {
     return inner_->Tail(target, (y - shift_[target]) / scale_[target], m, v, upper);

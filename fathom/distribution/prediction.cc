@@ -246,6 +246,7 @@ double Prediction::Crps(Index n, Index d, double y) const {
 
 double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const {
   FATHOM_CHECK(y.size() == outputs());
+  if (y.array().isNaN().all()) return std::numeric_limits<double>::quiet_NaN();
   Vector terms(size());
   if (observed()) {
     const Vector row = y.transpose();
@@ -260,6 +261,7 @@ double Prediction::LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd
     double sum = std::log(weights[s]);
     bool impossible = false;
     for (Index d = 0; d < outputs(); ++d) {
+      if (std::isnan(y[d])) continue;
       const double term = LogNormalPdf(y[d], components[s].mean(n, d), components[s].var(n, d));
       impossible = impossible || term == -kInfinity;
       sum += term;

@@ -12,13 +12,13 @@ namespace fathom {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBoundless = std::numeric_limits<double>::infinity();
 // A value counts as on the grid if it is this near to it, in steps.
 constexpr double kOnGrid = 1e-6;
 
 double LogSum(double a, double b) {
   const double larger = std::max(a, b);
-  if (larger == -kInfinity) return larger;
+  if (larger == -kBoundless) return larger;
   return larger + std::log1p(std::exp(std::min(a, b) - larger));
 }
 
@@ -89,7 +89,7 @@ class ShapedObservation : public Observation {
     } else {
       edge = shape_.warp.Forward(y);
     }
-    const double z = sd > 0 ? (edge - mean) / sd : (edge >= mean ? kInfinity : -kInfinity);
+    const double z = sd > 0 ? (edge - mean) / sd : (edge >= mean ? kBoundless : -kBoundless);
     return NormalCdf(upper ? -z : z);
   }
 
@@ -187,10 +187,10 @@ TargetShape::Cell TargetShape::CellOf(double y) const {
   const double place = std::round((y - least) / step);
   const double at = least + place * step;
   // Beyond the ends there is nothing.
-  if (place < 0) return {-kInfinity, -kInfinity};
-  if (at > most + 0.5 * step) return {kInfinity, kInfinity};
-  return {place == 0 ? -kInfinity : warp.Forward(at - 0.5 * step),
-          at + 0.5 * step > most ? kInfinity : warp.Forward(at + 0.5 * step)};
+  if (place < 0) return {-kBoundless, -kBoundless};
+  if (at > most + 0.5 * step) return {kBoundless, kBoundless};
+  return {place == 0 ? -kBoundless : warp.Forward(at - 0.5 * step),
+          at + 0.5 * step > most ? kBoundless : warp.Forward(at + 0.5 * step)};
 }
 
 std::string Describe(const TargetShape& shape) {

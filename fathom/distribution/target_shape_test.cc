@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBoundless = std::numeric_limits<double>::infinity();
 
 const Warp kLog{Warp::Kind::kLog, 0.5, 0.1, 30};
 const Warp kLogit{Warp::Kind::kLogit, 0.01, 0, 1};
@@ -30,7 +30,7 @@ double Density(const Prediction& y, double at) {
 
 TEST(Warp, RisesAndComesBack) {
   for (const Warp& warp : {Warp{}, kLog, kLogit}) {
-    double before = -kInfinity;
+    double before = -kBoundless;
     for (double y = -3; y < 40; y += 0.0937) {
       const double z = warp.Forward(y);
       EXPECT_GT(z, before);
@@ -155,7 +155,7 @@ TEST(LogProbabilityBetween, HoldsInBothTails) {
   EXPECT_NEAR(LogProbabilityBetween(-1, 1, 0, 1), std::log(0.6826894921370859), 1e-12);
   EXPECT_NEAR(LogProbabilityBetween(20, 21, 0, 1), LogProbabilityBetween(-21, -20, 0, 1), 1e-12);
   EXPECT_TRUE(std::isfinite(LogProbabilityBetween(20, 21, 0, 1)));
-  EXPECT_EQ(LogProbabilityBetween(-kInfinity, kInfinity, 5, 2), 0);
+  EXPECT_EQ(LogProbabilityBetween(-kBoundless, kBoundless, 5, 2), 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "fathom/ensemble/blend.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -72,6 +73,23 @@ Vector BlendWeights(const Matrix& errors, const Vector& row_weights) {
   }
   w = w.cwiseMax(0);
   return w / w.sum();
+}
+
+Vector DoubtBlend(const Matrix& errors, const Vector& weights, Index targets,
+                  const Vector& row_weights) {
+  FATHOM_CHECK(errors.cols() == weights.size() && errors.rows() % targets == 0);
+  const Index N = errors.rows() / targets;
+  const Vector gains = errors.col(0).cwiseAbs2() - (errors * weights).cwiseAbs2();
+  Vector by_row = Vector::Zero(N);  // the targets of a row are not independent
+  for (Index t = 0; t < targets; ++t) by_row += gains.segment(t * N, N);
+  const Vector counts = row_weights.size() > 0 ? Vector(row_weights.head(N)) : Vector::Ones(N);
+  const double rows = counts.sum();
+  const double mean = counts.dot(by_row) / rows;
+  const double var = counts.dot((by_row.array() - mean).square().matrix()) / rows;
+  const double error = std::sqrt(std::max(var, 1e-300) / rows);
+  constexpr double kNothing = 1.5, kSure = 3;
+  const double trust = std::clamp((mean / error - kNothing) / (kSure - kNothing), 0.0, 1.0);
+  return trust * weights + (1 - trust) * Vector::Unit(weights.size(), 0);
 }
 
 }  // namespace fathom

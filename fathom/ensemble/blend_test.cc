@@ -41,5 +41,25 @@ TEST(BlendWeights, EqualMembersCountAlikeAndAWeightIsAsManyRows) {
   EXPECT_LT(BlendWeights(errors, weights)[0], BlendWeights(errors)[0]);
 }
 
+// Two members that are equally good by themselves: what the rows say for the second is chance.
+TEST(Blend, IsDoubtedWhereRowsTellNothing) {
+  RandomStream stream(5);
+  const Matrix noise = stream.NormalMatrix(150, 1);
+  Matrix errors(150, 2);
+  errors << noise, noise + 0.2 * stream.NormalMatrix(150, 1);
+  const Vector weights = BlendWeights(errors);
+  EXPECT_GT(DoubtBlend(errors, weights)[0], 0.99);
+  // Ten thousand rows of which the second explains half are believed.
+  const Matrix many = stream.NormalMatrix(10000, 1);
+  Matrix clear(10000, 2);
+  clear << many + stream.NormalMatrix(10000, 1), many;
+  const Vector blended = BlendWeights(clear);
+  EXPECT_EQ(DoubtBlend(clear, blended), blended);
+  // Two targets that repeat each other are no more certain than one.
+  Matrix twice(300, 2);
+  twice << errors, errors;
+  EXPECT_EQ(DoubtBlend(twice, weights, 2), DoubtBlend(errors, weights, 1));
+}
+
 }  // namespace
 }  // namespace fathom

@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/data/resolution.h"
+#include "fathom/ensemble/replicates.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/neighbour/fit_neighbour_gp.h"
 
@@ -29,7 +30,19 @@ Matrix LogErrors(const Matrix& y, const Moments& centre) {
   return ((y - centre.mean).array().abs() / centre.var.array().sqrt() + kSmall).log();
 }
 
+// Without what is not known.
 double MeanOf(const Vector& values, const Vector& weights) {
+  if (values.hasNaN()) {
+    double sum = 0;
+    double count = 0;
+    for (Index n = 0; n < values.size(); ++n) {
+      if (std::isnan(values[n])) continue;
+      const double weight = weights.size() > 0 ? weights[n] : 1;
+      sum += weight * values[n];
+      count += weight;
+    }
+    return sum / count;
+  }
   return weights.size() > 0 ? values.dot(weights) / weights.sum() : values.mean();
 }
 
@@ -50,6 +63,7 @@ double LogDensityOf(const Errors& errors, const Vector& floor, Index n, double s
   }
   double sum = 0;
   for (Index t = 0; t < errors.e.cols(); ++t) {
+    if (std::isnan(errors.e(n, t))) continue;
     const double width = std::max(scale * errors.sd(n, t), floor[t]);
     sum += LogNormalPdf(errors.e(n, t), 0, width * width);
   }
@@ -129,7 +143,11 @@ Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
   Vector floor = Vector::Zero(table.targets());
   if (table.cell.rows() > 0) return floor;  // steps have probabilities
   for (Index t = 0; t < floor.size(); ++t) {
-    const double rounding = Resolution(table.y.col(t)) / std::sqrt(12.0);
+    Vector known = table.y.col(t);
+    known.conservativeResize(
+        std::remove_if(known.begin(), known.end(), [](double y) { return std::isnan(y); }) -
+        known.begin());
+    const double rounding = Resolution(known) / std::sqrt(12.0);
     const double rmse = std::sqrt(MeanOf(errors.col(t).cwiseAbs2(), table.weights));
     floor[t] = rmse > rounding ? rounding : 0;
   }
@@ -201,19 +219,25 @@ HeldOutCheck CheckOn(const Errors& errors, const Calibration& calibration) {
   HeldOutCheck check;
   check.rows = table.rows();
   const Vector& unit = table.target_scaler.scale;
-  check.log_likelihood =
-      MeanOf(LogDensities(calibration, errors), table.weights) - unit.array().log().sum();
+  Vector density = LogDensities(calibration, errors);
+  for (Index n = 0; n < density.size(); ++n) {
+    for (Index t = 0; t < table.targets(); ++t)
+      density[n] -= std::isnan(errors.e(n, t)) ? 0 : std::log(unit[t]);
+  }
+  check.log_likelihood = MeanOf(density, table.weights);
   check.rmse = unit[0] * std::sqrt(MeanOf(errors.e.col(0).cwiseAbs2(), table.weights));
   Vector covered = Vector::Zero(table.rows());
   for (Index n = 0; n < table.rows(); ++n) {
+    const Index known = table.targets() - errors.e.row(n).array().isNaN().count();
     for (Index t = 0; t < table.targets(); ++t) {
+      if (std::isnan(errors.e(n, t))) continue;
       double below = 0;
       for (Index s = 0; s < calibration.scales.size(); ++s) {
         const double width =
             std::max(calibration.scales[s] * errors.sd(n, t), calibration.floor[t]);
         below += calibration.shares[s] * NormalCdf(errors.e(n, t) / width);
       }
-      const double part = 1 / static_cast<double>(table.targets());
+      const double part = 1 / static_cast<double>(known);
       covered[n] += below > 0.025 && below < 0.975 ? part : 0;
     }
   }
@@ -227,10 +251,11 @@ Vector ScaleShares(const Vector& scales, const Matrix& z, const Vector& weights)
   FATHOM_CHECK(scales.size() == kPrior.size());
   Matrix log_density(z.rows(), scales.size());
   for (Index n = 0; n < z.rows(); ++n) {
-    for (Index s = 0; s < scales.size(); ++s) {
-      log_density(n, s) = -0.5 * z.row(n).squaredNorm() / (scales[s] * scales[s]) -
-                          static_cast<double>(z.cols()) * std::log(scales[s]);
-    }
+    const auto unknown = z.row(n).array().isNaN();
+    const double squares = unknown.select(0, z.row(n)).squaredNorm();
+    const auto known = static_cast<double>(z.cols() - unknown.count());
+    for (Index s = 0; s < scales.size(); ++s)
+      log_density(n, s) = -0.5 * squares / (scales[s] * scales[s]) - known * std::log(scales[s]);
   }
   return MostLikelyShares(std::move(log_density), weights);
 }
@@ -254,12 +279,15 @@ Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::ui
     if (gained * static_cast<double>(table.rows()) > kWorthIt) {
       calibration = std::move(local);
       calibration.local_noise = noise.expert;
-      calibration.input_scaler = table.input_scaler;
-      calibration.target_scaler = table.target_scaler;
       errors.sd = std::move(by_place.sd);
     }
   }
   DropRareScales(&calibration);
+  calibration.seen = LearnFromReplicates(table, left_out.centre.mean, errors.sd);
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr) {
+    calibration.input_scaler = table.input_scaler;
+    calibration.target_scaler = table.target_scaler;
+  }
   calibration.check = CheckOn(errors, calibration);
   if (spread != nullptr) *spread = {left_out.centre.mean, errors.sd.cwiseAbs2()};
   calibration.floor = calibration.floor.cwiseProduct(table.target_scaler.scale);

@@ -14,6 +14,8 @@
 #include "fathom/ensemble/shares.h"
 #include "fathom/ensemble/target_choice.h"
 #include "fathom/fitted/by_expert.h"
+#include "fathom/fitted/logistic_expert.h"
+#include "fathom/train/observations.h"
 
 namespace fathom {
 
@@ -36,13 +38,13 @@ class EnsembleTraining {
         recipe_(std::move(recipe)),
         control_(control),
         context_(std::move(context)),
-        table_(target_.Scaled(recipe_)) {
-    for (const Recipe& kind : EnsembleKinds(recipe_, dataset_))
-      kinds_.emplace_back(dataset_, table_, kind);
+        table_(std::make_unique<ScaledTable>(target_.Scaled(recipe_))) {
+    if (dataset.schema().classes.empty()) StartWithNumbers();
+    Recipe as_table = recipe_;
+    as_table.warping = table_->input_scaler.warps.size() > 0 ? Warping::kAlways : Warping::kNever;
+    for (const Recipe& kind : EnsembleKinds(as_table, dataset_))
+      kinds_.emplace_back(dataset_, *table_, kind);
     alive_.assign(kinds_.size(), true);
-    if (dataset.schema().classes.empty())
-      numbers_ = std::make_unique<NumberEnsemble>(
-          table_, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
   }
 
   Model Run(std::optional<Checkpoint> unfinished) {
@@ -58,10 +60,31 @@ class EnsembleTraining {
   }
 
  private:
+  // Fits what needs no network, and decides by it whether skewed columns are warped: networks agree
+  // with neighbours on that (docs/measurements/decisions.md).
+  void StartWithNumbers() {
+    const auto start = [this](const ScaledTable& table) {
+      return std::make_unique<NumberEnsemble>(
+          table, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
+    };
+    numbers_ = start(*table_);
+    if (recipe_.warping != Warping::kAuto || recipe_.local == Local::kNever) return;
+    Recipe with_warps = recipe_;
+    with_warps.warping = Warping::kAlways;
+    auto warped = std::make_unique<ScaledTable>(target_.Scaled(with_warps));
+    if (warped->input_scaler.warps.size() == 0) return;
+    auto numbers = start(*warped);
+    // More columns cost time, so they must be worth it.
+    constexpr double kWorthIt = 0.99;
+    if (!(numbers->SquaredError() < kWorthIt * numbers_->SquaredError())) return;
+    numbers_ = std::move(numbers);
+    table_ = std::move(warped);
+  }
+
   std::size_t FoldsLeft() const {
     std::size_t left = 0;
     for (std::size_t k = kind_; k < kinds_.size(); ++k)
-      left += table_.folds.size() - kinds_[k].next_fold();
+      left += table_->folds.size() - kinds_[k].next_fold();
     return left;
   }
 
@@ -70,9 +93,31 @@ class EnsembleTraining {
     done_.push_back(network);
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
     if (!failed) kinds_[kind_].Add(std::move(network));
-    if (failed || (numbers_ != nullptr && !numbers_->IsPromising(kinds_[kind_])))
-      alive_[kind_] = false;
+    const bool promising = numbers_ != nullptr ? numbers_->IsPromising(kinds_[kind_])
+                                               : IsPromisingForClasses(kinds_[kind_]);
+    if (failed || !promising) alive_[kind_] = false;
     if (!alive_[kind_] || kinds_[kind_].complete()) ++kind_;
+  }
+
+  // Whether a kind with hidden layers, the dearest, is not far behind a kind that is complete, on
+  // the rows of the folds that it has done.
+  bool IsPromisingForClasses(const CrossFit& kind) const {
+    constexpr double kTooFar = 0.1;  // nats per row
+    if (kind.recipe().architecture.hidden.empty() || recipe_.stack == Stacking::kAlways)
+      return true;
+    std::vector<Index> rows;
+    for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
+      const std::vector<Index>& held_out = table_->folds[fold].held_out;
+      rows.insert(rows.end(), held_out.begin(), held_out.end());
+    }
+    if (rows.empty()) return true;
+    const double own = kind.log_probability()(rows).mean();
+    for (std::size_t k = 0; k < kind_; ++k) {
+      if (alive_[k] && kinds_[k].complete() &&
+          kinds_[k].log_probability()(rows).mean() > own + kTooFar)
+        return false;
+    }
+    return true;
   }
 
   void Stage(std::optional<Checkpoint> unfinished) {
@@ -96,7 +141,7 @@ class EnsembleTraining {
     FitControl control = control_;
     control.seconds_before = 0;
     CountOn(&control);
-    const Dataset part = Subset(dataset_, table_.folds[kinds_[kind_].next_fold()].train);
+    const Dataset part = Subset(dataset_, table_->folds[kinds_[kind_].next_fold()].train);
     if (unfinished) {
       unfinished->done = done_;
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
@@ -187,7 +232,7 @@ class EnsembleTraining {
       numbers_->Finish(complete);
       parts.members = numbers_->members();
       parts.calibration = target_.Complete(
-          {numbers_->members(), *numbers_->calibration(), numbers_->centre()}, table_);
+          {numbers_->members(), *numbers_->calibration(), numbers_->centre()}, *table_);
     } else {
       parts.members = MixtureOfClasses(complete);
     }
@@ -203,24 +248,52 @@ class EnsembleTraining {
       NormalizeWeights(&members);
       return members;
     }
-    Matrix log_probability(table_.rows(), static_cast<Index>(complete.size()));
+    const std::unique_ptr<LogisticFit> line = FitLine();
+    Matrix log_probability(table_->rows(),
+                           static_cast<Index>(complete.size()) + (line != nullptr ? 1 : 0));
     for (std::size_t k = 0; k < complete.size(); ++k)
       log_probability.col(static_cast<Index>(k)) = complete[k]->log_probability();
-    const Vector shares = StackShares(log_probability, table_.weights);
+    if (line != nullptr) log_probability.rightCols(1) = line->log_probability;
+    const Vector shares = StackShares(log_probability, table_->weights);
     constexpr double kLeastShare = 0.02;
     std::vector<Member> members;
     for (std::size_t k = 0; k < complete.size(); ++k) {
-      const double share = shares[static_cast<Index>(k)];
-      if (share < kLeastShare) continue;
+      const double share =
+          shares[static_cast<Index>(k)] / static_cast<double>(complete[k]->networks().size());
+      if (shares[static_cast<Index>(k)] < kLeastShare) continue;
       for (Member network : complete[k]->networks()) {
         network.weight = share;
         members.push_back(std::move(network));
       }
     }
+    // The networks come first: one of them leads.
+    if (line != nullptr && (members.empty() || shares[shares.size() - 1] >= kLeastShare))
+      members.push_back(AsMember(*line, shares[shares.size() - 1]));
     // The second time takes out what the first one rounds.
     NormalizeWeights(&members);
     NormalizeWeights(&members);
     return members;
+  }
+
+  // Logistic regression costs nothing beside networks, unless the table is large, and sees all rows.
+  std::unique_ptr<LogisticFit> FitLine() const {
+    constexpr Index kMostRows = 20000, kMostColumns = 500;
+    if (table_->rows() > kMostRows || table_->x.cols() > kMostColumns) return nullptr;
+    return std::make_unique<LogisticFit>(CrossFitLogistic(table_->x, table_->y.col(0),
+                                                          std::ssize(dataset_.schema().classes),
+                                                          table_->fold_of_row, table_->weights));
+  }
+
+  Member AsMember(const LogisticFit& line, double weight) const {
+    TrainingSummary summary;
+    summary.rows = table_->rows();
+    const std::string likelihood = ChooseLikelihood(recipe_.architecture.likelihood, dataset_);
+    return {.expert = std::make_shared<LogisticExpert>(line.logistic, likelihood),
+            .input_scaler = table_->input_scaler,
+            .target_scaler = table_->target_scaler,
+            .weight = weight,
+            .recipe = recipe_,
+            .summary = summary};
   }
 
   TrainingSummary WholeSummary() const {
@@ -249,7 +322,7 @@ class EnsembleTraining {
   Recipe recipe_;
   const FitControl& control_;
   TrainingContext context_;
-  ScaledTable table_;
+  std::unique_ptr<ScaledTable> table_;
   Stopwatch watch_;
   double seconds_before_ = 0;
   Stopwatch since_checkpoint_;

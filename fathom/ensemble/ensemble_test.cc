@@ -10,9 +10,12 @@
 #include "fathom/base/random.h"
 #include "fathom/ensemble/kinds.h"
 #include "fathom/fit/resume.h"
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/expert.h"
+#include "fathom/fitted/prediction_table.h"
 #include "fathom/fitted/predictor.h"
+#include "fathom/fitted/relevance.h"
 #include "fathom/linear/ridge.h"
 #include "tests/support/changed_model.h"
 #include "tests/support/test_folder.h"
@@ -346,6 +349,66 @@ TEST_P(InterruptedEnsemble, IsUsableAndResumesToTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, InterruptedEnsemble, testing::Values(2, 6, 11, 31, 45, 66, 85));
+
+// Far outside, the error bars are wider than inside, rows inside keep their bits whatever stands
+// beside them, and a saved model does the same.
+TEST(Ensemble, GrowsItsErrorBarsBeyondTheTable) {
+  RandomStream stream(11);
+  DatasetParts curve;
+  curve.schema = NumericSchema({"t"}, {"y"});
+  Matrix t(120, 1);
+  for (Index n = 0; n < t.rows(); ++n) t(n, 0) = static_cast<double>(n) / 20;
+  curve.inputs = Moments::Certain(t);
+  curve.targets = t.array().square().matrix() + 0.1 * stream.NormalMatrix(120, 1);
+  Recipe recipe;
+  recipe.local = Local::kOnly;
+  recipe.threads = 1;
+  const Model model = Fit(curve, recipe);
+  ASSERT_NE(model.calibration(), nullptr);
+  ASSERT_NE(model.calibration()->beyond, nullptr);
+  EXPECT_EQ(model.data().range, FindInputRange(curve.inputs));
+  const Moments x = Moments::Certain((Matrix(4, 1) << 3, 5.95, 6.5, 9).finished());
+  const ModelPredictor predictor(model, 1);
+  const Prediction y = predictor.Predict(x);
+  const Matrix sd = y.Variance().cwiseSqrt();
+  EXPECT_LT(sd(0, 0), sd(2, 0));
+  EXPECT_LT(sd(2, 0), sd(3, 0));
+  EXPECT_LT(std::abs(y.Mean()(2, 0) - 6.5 * 6.5), 3 * sd(2, 0));
+  const Prediction alone = predictor.Predict(Moments::Certain(x.mean.topRows(1)));
+  EXPECT_EQ(alone.Mean()(0, 0), y.Mean()(0, 0));
+  EXPECT_EQ(alone.Variance()(0, 0), y.Variance()(0, 0));
+  const Model loaded = ModelFromBytes("model", ModelToBytes(model));
+  EXPECT_EQ(ModelPredictor(loaded, 1).Predict(x).Mean(), y.Mean());
+  EXPECT_EQ(ModelPredictor(loaded, 1).Predict(x).Variance(), y.Variance());
+  const Dataset rows(DatasetParts{.schema = curve.schema, .inputs = x, .targets = Matrix(4, 0)});
+  const Table table = PredictTable(predictor, rows, {}, {.outside = true});
+  EXPECT_EQ(table.columns.back(), "outside");
+  EXPECT_EQ(table.values.rightCols(1), (Matrix(4, 1) << 0, 0, 1, 1).finished());
+}
+
+// Where the classes are divided by a straight line, logistic regression is among the members, and a
+// saved model predicts the same.
+TEST(Ensemble, HasALineForClasses) {
+  RandomStream stream(12);
+  DatasetParts line;
+  line.schema = NumericSchema({"a", "b", "c", "d"}, {"y"});
+  line.schema.classes = {"no", "yes"};
+  const Matrix x = stream.NormalMatrix(80, 4);
+  line.inputs = Moments::Certain(x);
+  line.targets.resize(80, 1);
+  for (Index n = 0; n < 80; ++n)
+    line.targets(n, 0) = stream.Uniform() < 1 / (1 + std::exp(1 - 2 * x(n, 0))) ? 1 : 0;
+  Recipe recipe = SmallStack();
+  recipe.stack = Stacking::kAuto;
+  const Model model = Fit(line, recipe);
+  EXPECT_EQ(CountKind(model, "logistic"), 1);
+  const Matrix p = ModelPredictor(model, 1).ClassProbabilities(line.inputs);
+  EXPECT_LT((p.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-9);
+  const Model loaded = ModelFromBytes("model", ModelToBytes(model));
+  EXPECT_EQ(ModelPredictor(loaded, 2).ClassProbabilities(line.inputs), p);
+  EXPECT_EQ(FindRelevance(model).share(0, 0), 1);
+  EXPECT_EQ(ModelPredictor(model, 1).Predict(line.inputs, {.latent = true}).Mean().cols(), 1);
+}
 
 }  // namespace
 }  // namespace fathom

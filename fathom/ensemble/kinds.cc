@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fathom/train/observations.h"
 #include "fathom/train/training.h"
@@ -13,10 +14,16 @@ namespace {
 // Whether there is something to learn, and enough rows to leave some out.
 bool CanBeFolded(const Dataset& dataset) {
   constexpr Index kLeastRows = 10;
-  if (dataset.rows() < kLeastRows) return false;
   for (Index t = 0; t < dataset.targets().cols(); ++t) {
-    const auto target = dataset.targets().col(t);
-    if (target.minCoeff() == target.maxCoeff()) return false;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    Index known = 0;
+    for (const double y : dataset.targets().col(t)) {
+      if (std::isnan(y)) continue;
+      least = std::min(least, y);
+      most = std::max(most, y);
+      ++known;
+    }
+    if (known < kLeastRows || least == most) return false;
   }
   return true;
 }

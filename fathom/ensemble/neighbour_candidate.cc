@@ -26,11 +26,14 @@ Neighbours Nearest(const Neighbours& near) {
 
 double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
   double sum = 0;
+  Index known = 0;
   for (Index n = 0; n < moments.rows(); ++n) {
+    if (!data.Known(n)) continue;
+    ++known;
     const double error = data.Own(n) - moments.mean(n, 0);
     sum -= 0.5 * (std::log(moments.var(n, 0)) + error * error / moments.var(n, 0));
   }
-  return sum / static_cast<double>(moments.rows());
+  return sum / static_cast<double>(known);
 }
 
 }  // namespace

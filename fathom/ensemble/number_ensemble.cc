@@ -1,11 +1,14 @@
 #include "fathom/ensemble/number_ensemble.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/ensemble/blend.h"
 #include "fathom/ensemble/calibrate.h"
+#include "fathom/ensemble/edges.h"
 #include "fathom/fitted/linear_expert.h"
 
 namespace fathom {
@@ -22,7 +25,8 @@ struct Candidate {
   const NeighbourCandidate* neighbours;  // or null
 };
 
-Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates) {
+Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
+                 bool line_is_first) {
   const Index N = table.rows();
   const Index T = table.targets();
   Matrix errors(N * T, static_cast<Index>(candidates.size()));
@@ -32,10 +36,20 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
           table.y.col(t) - candidates[k].left_out->mean.col(t);
     }
   }
-  Vector weights =
-      BlendWeights(errors, table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector());
+  const Vector counts = table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector();
+  // What is not known says nothing of any candidate.
+  for (Index cell = 0; cell < errors.rows(); ++cell) {
+    if (errors.row(cell).hasNaN()) errors.row(cell).setZero();
+  }
+  Vector weights = BlendWeights(errors, counts);
+  if (line_is_first) weights = DoubtBlend(errors, weights, T, counts);
   weights = (weights.array() < kLeastWeight).select(0, weights);
   return weights / weights.sum();
+}
+
+// Of the targets that the row has.
+double KnownSquares(const Eigen::RowVectorXd& errors) {
+  return errors.array().isNaN().select(0, errors).squaredNorm();
 }
 
 LeftOut Together(const std::vector<Candidate>& candidates, const Vector& weights) {
@@ -84,6 +98,14 @@ std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Matrix& 
   }
 }
 
+double NumberEnsemble::SquaredError() const {
+  double least = std::numeric_limits<double>::infinity();
+  if (line_ != nullptr) least = (table_.y - line_->left_out.mean).squaredNorm();
+  if (on_line_ != nullptr)
+    least = std::min(least, (table_.y - on_line_->left_out().mean).squaredNorm());
+  return least;
+}
+
 bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
   // A kind without hidden layers costs next to nothing.
   const bool cheap = kind.recipe().architecture.hidden.empty();
@@ -94,8 +116,8 @@ bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
   double neighbours = 0;
   for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
     for (const Index n : table_.folds[fold].held_out) {
-      own += (table_.y.row(n) - kind.left_out().mean.row(n)).squaredNorm();
-      neighbours += (table_.y.row(n) - on_line_->left_out().mean.row(n)).squaredNorm();
+      own += KnownSquares(table_.y.row(n) - kind.left_out().mean.row(n));
+      neighbours += KnownSquares(table_.y.row(n) - on_line_->left_out().mean.row(n));
     }
   }
   return own <= kTooFar * kTooFar * neighbours;
@@ -112,10 +134,15 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
-  const Vector weights = WeightsOf(table_, candidates);
+  const Vector weights = WeightsOf(table_, candidates, line_ != nullptr);
   const LeftOut left_out = Together(candidates, weights);
-  calibration_ = std::make_shared<const Calibration>(
-      Calibrate(table_, left_out, recipe_.seed, pool_, &centre_));
+  Calibration calibration = Calibrate(table_, left_out, recipe_.seed, pool_, &centre_);
+  if (on_line_ != nullptr) {
+    calibration.beyond = FitBeyond(table_, on_line_->gps(), pool_);
+    calibration.input_scaler = table_.input_scaler;
+    calibration.target_scaler = table_.target_scaler;
+  }
+  calibration_ = std::make_shared<const Calibration>(std::move(calibration));
   Assemble(kinds, weights);
 }
 

@@ -25,6 +25,9 @@ class NumberEnsemble {
   NumberEnsemble(const ScaledTable& table, const Recipe& recipe, const ThreadPool& pool,
                  Callback callback);
 
+  // Of rows that were left out, by the best of what was fitted so far.
+  double SquaredError() const;
+
   // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
   bool IsPromising(const CrossFit& kind) const;
 

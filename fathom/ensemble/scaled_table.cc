@@ -1,6 +1,7 @@
 #include "fathom/ensemble/scaled_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "fathom/base/random.h"
 #include "fathom/neighbour/search.h"
@@ -20,10 +21,11 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
     table.target_scaler = FitScaler(dataset.targets(), dataset.weights());
   }
   table.y = StandardizeTargets(table.target_scaler, dataset.targets());
-  table.x =
-      FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe.whitening, &table.input_scaler);
+  table.x = FitInputs(dataset, classes ? Matrix(N, 0) : table.y, recipe, &table.input_scaler);
   table.weights = dataset.weights();
-  table.copies = FindCopies(table.x, table.y);
+  // Gaps must have a place among numbers.
+  constexpr double kNowhere = std::numeric_limits<double>::max();
+  table.copies = FindCopies(table.x, table.y.array().isNaN().select(kNowhere, table.y));
   Vector groups(N);
   for (Index n = 0; n < N; ++n)
     groups[n] = static_cast<double>(table.copies[n] >= 0 ? table.copies[n] : n);

@@ -17,7 +17,7 @@ namespace fathom {
 struct ScaledTable {
   Scaler input_scaler, target_scaler;
   Moments x;                              // [N, D]
-  Matrix y;                               // [N, targets]; classes as they are
+  Matrix y;                               // [N, targets]; classes as they are, NaN where missing
   Vector weights;                         // [N] or empty
   std::vector<std::int32_t> copies;       // [N], see FindCopies
   std::vector<Split> folds;               // copies of a row are held out together

@@ -79,12 +79,39 @@ Evaluation EvaluationSums::Means() const {
 
 FoldScores SummarizeFolds(std::vector<Evaluation> folds) {
   FATHOM_CHECK(!folds.empty());
-  FoldScores result{.folds = std::move(folds), .mean = {}, .standard_error = {}};
+  FoldScores result;
+  result.folds = std::move(folds);
   if (ClassScoresOf(result.folds.front())) {
     Summarize<ClassScores>(&result);
   } else {
     Summarize<Scores>(&result);
   }
+  return result;
+}
+
+Matrix OnlyTarget(const Matrix& targets, Index target) {
+  Matrix own = Matrix::Constant(targets.rows(), targets.cols(), NAN);
+  own.col(target) = targets.col(target);
+  return own;
+}
+
+std::vector<Evaluation> EvaluateEach(const TargetPrediction& prediction, const Matrix& targets) {
+  std::vector<Evaluation> scores = {Evaluate(prediction, targets)};
+  for (Index t = 0; targets.cols() > 1 && t < targets.cols(); ++t)
+    scores.push_back(Evaluate(prediction, OnlyTarget(targets, t)));
+  return scores;
+}
+
+FoldScores SummarizeEach(const std::vector<std::vector<Evaluation>>& folds) {
+  FATHOM_CHECK(!folds.empty());
+  std::vector<FoldScores> each;
+  for (std::size_t i = 0; i < folds.front().size(); ++i) {
+    std::vector<Evaluation> own;
+    for (const auto& fold : folds) own.push_back(fold[i]);
+    each.push_back(SummarizeFolds(std::move(own)));
+  }
+  FoldScores result = std::move(each.front());
+  result.of_target.assign(each.begin() + 1, each.end());
   return result;
 }
 

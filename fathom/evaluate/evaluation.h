@@ -15,7 +15,7 @@ namespace fathom FATHOM_PUBLIC {
 using Evaluation = std::variant<Scores, ClassScores>;
 
 // Scores of numbers for a density, scores of classes for probabilities. targets [N, D] are numbers,
-// or [N, 1] the classes counted from 0; rows with a missing (NaN) one are left out. Throws Error if
+// or [N, 1] the classes counted from 0; missing (NaN) ones are left out. Throws Error if
 // the shapes differ or no row is left.
 Evaluation Evaluate(const TargetPrediction& prediction, const Matrix& targets);
 
@@ -44,8 +44,18 @@ class EvaluationSums {
 struct FoldScores {
   std::vector<Evaluation> folds;
   Evaluation mean, standard_error;
+  // Of each target where there are several: they may have different units, whose errors must not be
+  // added.
+  std::vector<FoldScores> of_target = {};
 };
 FoldScores SummarizeFolds(std::vector<Evaluation> folds);
+
+// One of several targets [N, targets]: the others are NaN, which is not scored.
+Matrix OnlyTarget(const Matrix& targets, Index target);
+// The scores of all targets together and behind them, where they are several, of each.
+std::vector<Evaluation> EvaluateEach(const TargetPrediction& prediction, const Matrix& targets);
+// From what EvaluateEach gave for every fold.
+FoldScores SummarizeEach(const std::vector<std::vector<Evaluation>>& folds);
 
 }  // namespace fathom
 

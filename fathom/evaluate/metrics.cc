@@ -74,9 +74,10 @@ void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadP
   std::vector<double> log_density(static_cast<std::size_t>(y.rows()));
   std::vector<CellScores> cells(static_cast<std::size_t>(y.size()));
   pool.Run(y.rows(), [&](Index n) {
-    if (y.row(n).hasNaN()) return;
+    if (y.row(n).array().isNaN().all()) return;
     log_density[n] = prediction.LogDensity(n, y.row(n));
     for (Index d = 0; d < y.cols(); ++d) {
+      if (std::isnan(y(n, d))) continue;
       cells[n * y.cols() + d] = {
           .crps = prediction.Crps(n, d, y(n, d)),
           .interval_score_95 = IntervalScore(prediction.Quantile(n, d, 0.025),
@@ -85,10 +86,11 @@ void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadP
     }
   });
   for (Index n = 0; n < y.rows(); ++n) {
-    if (y.row(n).hasNaN()) continue;
+    if (y.row(n).array().isNaN().all()) continue;
     ++sums_.rows;
     sums_.mean_log_likelihood += log_density[n];
     for (Index d = 0; d < y.cols(); ++d) {
+      if (std::isnan(y(n, d))) continue;
       const CellScores& cell = cells[n * y.cols() + d];
       const double error = y(n, d) - mean(n, d);
       ++cells_;

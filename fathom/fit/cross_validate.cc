@@ -8,6 +8,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/threads.h"
+#include "fathom/distributed/communicator.h"
 #include "fathom/fitted/prediction_table.h"
 
 namespace fathom {
@@ -125,13 +126,14 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   CheckRecipe(recipe);
   CrossValidation result;
   result.fold_of_row = FoldsOfRows(dataset.rows(), splits);
-  std::vector<Evaluation> scores(splits.size());
+  std::vector<std::vector<Evaluation>> scores(splits.size());
   std::vector<TargetPrediction> predictions(splits.size());
   std::vector<Matrix> quantiles(splits.size());
-  const ThreadPool pool(recipe.threads);
+  const bool in_turn = control.ranks != nullptr && control.ranks->size() > 1;
+  const ThreadPool pool(in_turn ? 1 : recipe.threads);
   Recipe inner = recipe;
   // Threads that no fold would use work inside the folds.
-  inner.threads = std::max(1, pool.size() / static_cast<int>(splits.size()));
+  if (!in_turn) inner.threads = std::max(1, pool.size() / static_cast<int>(splits.size()));
   FoldProgress progress(splits.size(), control);
   // Writes to the places of the fold alone.
   const auto run_fold = [&](Index fold) {
@@ -141,12 +143,13 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
     const auto show = [&](const Progress& step) {
       return progress.Show(number, step.fraction, false);
     };
-    Model trained = Fit(Subset(dataset, split.train), inner, {.callback = show});
+    Model trained =
+        Fit(Subset(dataset, split.train), inner, {.callback = show, .ranks = control.ranks});
     if (progress.stopped()) return;
     const ModelPredictor model(std::move(trained), inner.threads);
     const Dataset held_out = Subset(dataset, split.held_out);
     const TargetPrediction prediction = PredictTargets(model, held_out.inputs());
-    scores[number] = Evaluate(prediction, held_out.targets());
+    scores[number] = EvaluateEach(prediction, held_out.targets());
     if (!control.quantiles.empty()) quantiles[number] = QuantilesOf(prediction, control.quantiles);
     predictions[number] = MomentsOf(prediction);
     progress.Show(number, 1, true);
@@ -164,7 +167,7 @@ CrossValidation CrossValidate(const Dataset& dataset, const Recipe& recipe,
   });
   result.interrupted = progress.stopped();
   if (result.interrupted) return result;
-  result.scores = SummarizeFolds(std::move(scores));
+  result.scores = SummarizeEach(scores);
   result.out_of_fold = Gather(predictions, splits, dataset.rows());
   for (std::size_t fold = 0; fold < splits.size(); ++fold) {
     if (quantiles[fold].size() > 0)

@@ -35,6 +35,8 @@ struct CrossValidationControl {
   // After each step of any fold and each fold, from any thread, one call at a time; returning false
   // ends it.
   std::function<bool(const CrossValidationProgress&)> callback = nullptr;
+  // As in FitControl. With several, one fold comes after the other, and all ranks work on it.
+  const Communicator* ranks = nullptr;
 };
 
 // Fits to the training rows of each split and scores the held-out ones. Folds run side by side on

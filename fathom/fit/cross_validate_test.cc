@@ -24,7 +24,7 @@ DatasetParts Line(Index rows) {
   return dataset;
 }
 
-Recipe SmallRecipe() {
+Recipe QuickRecipe() {
   Recipe recipe;
   recipe.architecture.hidden = {};
   recipe.architecture.inducing = {5};
@@ -42,7 +42,7 @@ std::vector<Split> Folds(Index rows) {
 TEST(CrossValidate, EveryRowIsPredictedByAModelThatHasNotSeenIt) {
   DatasetParts dataset = Line(30);
   const std::vector<Split> folds = Folds(30);
-  const CrossValidation result = CrossValidate(dataset, SmallRecipe(), folds);
+  const CrossValidation result = CrossValidate(dataset, QuickRecipe(), folds);
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
     for (const Index row : folds[fold].held_out)
       EXPECT_EQ(result.fold_of_row[static_cast<std::size_t>(row)], static_cast<Index>(fold));
@@ -52,7 +52,7 @@ TEST(CrossValidate, EveryRowIsPredictedByAModelThatHasNotSeenIt) {
   // A held-out target that changes moves the models of the other folds alone.
   const Index row = folds[1].held_out[0];
   dataset.targets(row, 0) += 5;
-  const CrossValidation changed = CrossValidate(dataset, SmallRecipe(), folds);
+  const CrossValidation changed = CrossValidate(dataset, QuickRecipe(), folds);
   const auto mean = [](const CrossValidation& validation, Index n) {
     return std::get<Prediction>(validation.out_of_fold).Mean()(n, 0);
   };
@@ -62,7 +62,7 @@ TEST(CrossValidate, EveryRowIsPredictedByAModelThatHasNotSeenIt) {
 
 TEST(CrossValidate, AFoldThatCannotBeTrainedEndsAllOfThem) {
   for (const int threads : {1, 3}) {
-    Recipe recipe = SmallRecipe();
+    Recipe recipe = QuickRecipe();
     recipe.threads = threads;
     CrossValidationControl control;
     control.callback = [](const CrossValidationProgress& progress) -> bool {

@@ -21,7 +21,10 @@ void CheckDataset(const Dataset& dataset) {
   if (dataset.rows() == 0) ThrowError(dataset.source(), ": no rows to train on");
   if (dataset.inputs().cols() == 0) ThrowError(dataset.source(), ": no input columns");
   if (dataset.targets().cols() == 0) ThrowError(dataset.source(), ": no target column");
-  if (!dataset.targets().allFinite()) ThrowError(dataset.source(), ": a target is missing");
+  for (Index n = 0; n < dataset.rows(); ++n) {
+    if (dataset.targets().row(n).array().isNaN().all())
+      ThrowError(dataset.source(), ": row ", n + 1, ": the target is missing; leave the row out");
+  }
 }
 
 // Throws Error, with the first difference that a user can see, unless the training began with
@@ -47,6 +50,10 @@ void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
   ThrowError(dataset.source(),
              ": is not the table that the training began with: ", difference.str(),
              "; name that table, or fit a new model");
+}
+
+TrainingData DataOf(const Dataset& dataset, const FitControl& control) {
+  return {Fingerprint(dataset), control.origin, control.settings, FindInputRange(dataset.inputs())};
 }
 
 // A model of one network.
@@ -86,14 +93,14 @@ Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& cont
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
   CheckDataset(dataset);
-  TrainingContext context{.schema = dataset.schema(),
-                          .data = {Fingerprint(dataset), control.origin, control.settings},
-                          .asked = recipe};
+  TrainingContext context{
+      .schema = dataset.schema(), .data = DataOf(dataset, control), .asked = recipe};
   if (MakesEnsemble(dataset, recipe))
     return RequireTrained(FitEnsemble(dataset, recipe, control, context));
   Recipe single = recipe;
   single.stack = Stacking::kNever;
   context.asked = single;
+  context.screen = true;
   Member member = TrainNetwork(dataset, single, control, context);
   return RequireTrained(ModelOf(dataset, std::move(member), context.schema, context.data));
 }
@@ -115,7 +122,8 @@ Model Update(const Model& model, const Dataset& dataset, Index steps, const FitC
                QuotedList(wants.FeatureNames()), " and ", QuotedList(wants.targets),
                "; make it with the schema of the model");
   Checkpoint start = StartAgain(model, steps);
-  start.data = {Fingerprint(dataset), control.origin, control.settings};
+  start.data = DataOf(dataset, control);
+  start.data.range = Union(start.data.range, model.data().range);
   return GoOn(dataset, std::move(start), control);
 }
 

@@ -38,37 +38,56 @@ class Features {
 
 }  // namespace
 
-Prediction PredictLinear(const Dataset& train, const Dataset& test) {
-  const Features features(train.inputs().mean);
-  const Matrix X = features.Of(train.inputs().mean);
+namespace {
+
+// Of one target, from the rows where it is known.
+Moments PredictTarget(const Dataset& train, Index target, const Dataset& test) {
+  std::vector<Index> known;
+  for (Index n = 0; n < train.rows(); ++n) {
+    if (!std::isnan(train.targets()(n, target))) known.push_back(n);
+  }
+  const Matrix inputs = train.inputs().mean(known, Eigen::all);
+  const Vector y = train.targets()(known, target);
+  const Features features(inputs);
+  const Matrix X = features.Of(inputs);
   const auto rows = static_cast<double>(X.rows());
-  const Vector weights = train.weights().size() > 0 ? train.weights() : Vector::Ones(X.rows());
+  const Vector weights =
+      train.weights().size() > 0 ? Vector(train.weights()(known)) : Vector(Vector::Ones(X.rows()));
   Matrix A = X.transpose() * weights.asDiagonal() * X;
   A.diagonal().array() += 1e-8 * rows;  // columns may repeat each other
   const Eigen::LLT<Matrix> cholesky(A);
-  const Matrix W = cholesky.solve(X.transpose() * weights.asDiagonal() * train.targets());
-  const Matrix residuals = train.targets() - X * W;
+  const Vector w = cholesky.solve(X.transpose() * weights.asDiagonal() * y);
+  const Vector residuals = y - X * w;
   const double freedom = std::max(rows - static_cast<double>(X.cols()), 1.0);
   const Matrix F = features.Of(test.inputs().mean);
   const Vector spread = (F * cholesky.solve(F.transpose())).diagonal();
-  Moments moments(F * W, Matrix(F.rows(), W.cols()));
-  for (Index t = 0; t < W.cols(); ++t) {
-    const double noise = (weights.array() * residuals.col(t).array().square()).sum() / freedom;
-    const double least = 1e-12 * (1 + train.targets().col(t).squaredNorm() / rows);
-    moments.var.col(t) = std::max(noise, least) * (1 + spread.array());
+  const double noise = (weights.array() * residuals.array().square()).sum() / freedom;
+  const double least = 1e-12 * (1 + y.squaredNorm() / rows);
+  return {F * w, std::max(noise, least) * (1 + spread.array()).matrix()};
+}
+
+}  // namespace
+
+Prediction PredictLinear(const Dataset& train, const Dataset& test) {
+  const Index targets = train.targets().cols();
+  Moments moments(test.rows(), targets);
+  for (Index t = 0; t < targets; ++t) {
+    const Moments own = PredictTarget(train, t, test);
+    moments.mean.col(t) = own.mean.col(0);
+    moments.var.col(t) = own.var.col(0);
   }
   return Prediction::Gaussian(std::move(moments));
 }
 
 FoldScores CrossValidateLinear(const Dataset& dataset, const std::vector<Split>& splits) {
-  std::vector<Evaluation> folds;
+  std::vector<std::vector<Evaluation>> folds;
   for (const Split& split : splits) {
     const Dataset held_out = Subset(dataset, split.held_out);
     folds.push_back(
-        Evaluate(TargetPrediction(PredictLinear(Subset(dataset, split.train), held_out)),
-                 held_out.targets()));
+        EvaluateEach(TargetPrediction(PredictLinear(Subset(dataset, split.train), held_out)),
+                     held_out.targets()));
   }
-  return SummarizeFolds(std::move(folds));
+  return SummarizeEach(folds);
 }
 
 }  // namespace fathom

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/model.h"
+#include "fathom/fitted/seen_rows.h"
 
 namespace fathom {
 
@@ -73,12 +75,21 @@ void CheckCalibration(const Calibration& calibration, Index inputs, Index target
       (calibration.floor.array() < 0).any())
     ThrowError("the floor of its calibration is out of range");
   CheckShare(calibration, inputs, targets);
+  if (calibration.local_noise == nullptr && calibration.seen == nullptr &&
+      calibration.beyond == nullptr)
+    return;
+  if (calibration.input_scaler.mean.size() != inputs ||
+      calibration.target_scaler.mean.size() != targets)
+    ThrowError("the scalers of its calibration do not fit the model");
+  CheckWarps(calibration.input_scaler.warps, inputs);
+  if (calibration.seen != nullptr)
+    CheckSeenRows(*calibration.seen, calibration.input_scaler.outputs(), targets);
+  if (calibration.beyond != nullptr)
+    CheckBeyond(*calibration.beyond, calibration.input_scaler.outputs(), targets);
   if (calibration.local_noise == nullptr) return;
   calibration.local_noise->Check();
   if (calibration.local_noise->num_outputs() != targets ||
-      calibration.local_noise->num_inputs() != calibration.input_scaler.outputs() + targets ||
-      calibration.input_scaler.mean.size() != inputs ||
-      calibration.target_scaler.mean.size() != targets)
+      calibration.local_noise->num_inputs() != calibration.input_scaler.outputs() + targets)
     ThrowError("the local noise of its calibration does not fit the model");
 }
 

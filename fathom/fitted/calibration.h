@@ -22,6 +22,8 @@ namespace fathom {
 
 class Expert;
 class Model;
+struct Beyond;
+struct SeenRows;
 
 // What was seen of the whole model on rows that were left out in turn.
 struct HeldOutCheck {
@@ -37,7 +39,11 @@ struct Calibration {
   Vector floor;   // [targets], standard deviations in the units of the file
   // g; null: 0. Its inputs are those of the scaler and behind them the centre, scaled.
   std::shared_ptr<const Expert> local_noise = nullptr;
-  Scaler input_scaler = {}, target_scaler = {};
+  // Rows that need no members, since the training rows had copies of them; null: none.
+  std::shared_ptr<const SeenRows> seen = nullptr;
+  // Beyond the range of the training rows; null: members are taken at their word.
+  std::shared_ptr<const Beyond> beyond = nullptr;
+  Scaler input_scaler = {}, target_scaler = {};  // of local_noise, seen and beyond
   HeldOutCheck check = {};
   TargetShape shape = {};
   // Predicts the share q of the shape's frequent value; null: the centre, from least to value, is

@@ -106,7 +106,7 @@ GpLayer ReadLayer(const Json& json, std::size_t number, const ArrayReader& array
   ReadField(json, "skip", &layer.skip);
   ReadField(json, "shared", &layer.shared);
   ReadField(json, "linear_mean", &linear_mean);
-  const Json& functions = Field(json, "functions", Json::value_t::array);
+  const Json& functions = FieldOf(json, "functions", Json::value_t::array);
   if (std::cmp_not_equal(functions.size(), outputs) || outputs < 1)
     ThrowError("layer ", number, " has ", functions.size(), " functions and ", outputs, " outputs");
   for (const Json& function : functions) ReadFunction(function, number, inputs, arrays, &layer);
@@ -189,7 +189,7 @@ std::shared_ptr<const Expert> ReadDeepGpExpert(const Json& description, const Ar
   DeepGp network;
   ReadField(description, "jitter", &network.jitter);
   ReadOptionalField(description, "full_covariance", &network.full_covariance);
-  for (const Json& layer : Field(description, "layers", Json::value_t::array))
+  for (const Json& layer : FieldOf(description, "layers", Json::value_t::array))
     network.layers.push_back(ReadLayer(layer, network.layers.size(), arrays));
   ReadNoise(description, arrays, &network);
   ReadPaths(description, arrays, &network);

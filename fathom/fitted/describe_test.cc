@@ -41,7 +41,7 @@ TEST_P(FoundRelevance, IsTheSlopePerStandardDeviation) {
 }
 
 Recipe Plain() { return {}; }
-Recipe Whitened() {
+Recipe WhitenedInputs() {
   Recipe recipe;
   recipe.whitening = Whitening::kAlways;
   return recipe;
@@ -52,7 +52,8 @@ Recipe Sampled() {
   recipe.architecture.skip_links = true;
   return recipe;
 }
-INSTANTIATE_TEST_SUITE_P(Models, FoundRelevance, testing::Values(Plain(), Whitened(), Sampled()));
+INSTANTIATE_TEST_SUITE_P(Models, FoundRelevance,
+                         testing::Values(Plain(), WhitenedInputs(), Sampled()));
 
 // Two networks, one of which has learnt the first input and one the second.
 TEST(StackRelevance, CountsNetworksByTheirShares) {

@@ -11,21 +11,21 @@
 
 namespace fathom {
 
-inline const nlohmann::json& Field(const nlohmann::json& json, const char* key) {
+inline const nlohmann::json& FieldOf(const nlohmann::json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) ThrowError("its description has no ", Quoted(key));
   return json[key];
 }
 
-inline const nlohmann::json& Field(const nlohmann::json& json, const char* key,
-                                   nlohmann::json::value_t type) {
-  const nlohmann::json& field = Field(json, key);
+inline const nlohmann::json& FieldOf(const nlohmann::json& json, const char* key,
+                                     nlohmann::json::value_t type) {
+  const nlohmann::json& field = FieldOf(json, key);
   if (field.type() != type) ThrowError("its description has no usable ", Quoted(key));
   return field;
 }
 
 template <typename Value>
 void ReadField(const nlohmann::json& json, const char* key, Value* value) {
-  FromJson(Field(json, key), key, value);
+  FromJson(FieldOf(json, key), key, value);
 }
 
 // Leaves *value as it is where there is no such field.

@@ -10,6 +10,7 @@
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/linear_expert.h"
+#include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 
 namespace fathom {
@@ -20,6 +21,7 @@ struct Registry {
   std::mutex mutex;
   std::map<std::string, ExpertReader> readers = {{DeepGpExpert::kKind, ReadDeepGpExpert},
                                                  {LinearExpert::kKind, ReadLinearExpert},
+                                                 {LogisticExpert::kKind, ReadLogisticExpert},
                                                  {NeighbourExpert::kKind, ReadNeighbourExpert}};
 };
 

@@ -14,11 +14,11 @@ namespace fathom FATHOM_PUBLIC {
 // cannot write are strings ("NaN", "Infinity", "-Infinity").
 std::string ExportJson(const Model& model);
 
-// A C99 header that predicts mean and standard deviation as ModelPredictor does, of one network or
-// of an ensemble, with nothing but libm: no memory is allocated, any number of threads may call it.
-// `name` is the prefix of all its names, a C identifier. Throws Error for a name that is none, for
-// a model that is no regression (whose likelihood is not "gaussian"), and for one that samples
-// paths or keeps full covariances.
+// A C99 header that predicts means, standard deviations, quantiles and class probabilities as
+// ModelPredictor does, of one network or of a calibrated ensemble, with nothing but libm: no memory
+// is allocated, any number of threads may call it. `name` is the prefix of all its names, a C
+// identifier. Throws Error for a name that is none, and with the reason for a model with a member,
+// kernel or likelihood that it does not know, sampled paths or full covariances.
 std::string ExportCHeader(const Model& model, const std::string& name);
 
 // `text` with everything replaced that a C identifier may not hold; never empty.

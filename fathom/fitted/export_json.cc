@@ -8,21 +8,21 @@ namespace fathom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The numbers from *next on as nested lists of this shape.
-Json Nested(const std::vector<std::uint64_t>& shape, std::size_t axis, const double** next) {
+OrderedJson Nested(const std::vector<std::uint64_t>& shape, std::size_t axis, const double** next) {
   if (axis == shape.size()) return ToJson(*(*next)++);
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (std::uint64_t i = 0; i < shape[axis]; ++i) list.push_back(Nested(shape, axis + 1, next));
   return list;
 }
 
 // Up to format 4 a model described one network, and called the others its companions. Programs that
 // read those keys go on finding them.
-void AddKeysOfOldFormats(const Model& model, Json* json) {
-  const Json experts = (*json)["model"]["experts"];
-  Json& description = (*json)["model"];
+void AddKeysOfOldFormats(const Model& model, OrderedJson* json) {
+  const OrderedJson experts = (*json)["model"]["experts"];
+  OrderedJson& description = (*json)["model"];
   for (const auto& [key, value] : experts.front().items()) {
     if (key != "kind") description[key] = value;
   }
@@ -35,11 +35,11 @@ void AddKeysOfOldFormats(const Model& model, Json* json) {
 
 std::string ExportJson(const Model& model) {
   const SafeTensors content = ModelToTensors(model);
-  Json json = {{"format", content.metadata.at("format")},
-               {"format_version", content.metadata.at("format_version")},
-               {"model", Json::parse(content.metadata.at("model"))},
-               {"companions", Json::array()},
-               {"arrays", Json::object()}};
+  OrderedJson json = {{"format", content.metadata.at("format")},
+                      {"format_version", content.metadata.at("format_version")},
+                      {"model", OrderedJson::parse(content.metadata.at("model"))},
+                      {"companions", OrderedJson::array()},
+                      {"arrays", OrderedJson::object()}};
   AddKeysOfOldFormats(model, &json);
   for (const auto& [name, tensor] : content.tensors) {
     const double* next = tensor.values.data();

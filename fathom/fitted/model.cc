@@ -29,6 +29,9 @@ void CheckSchema(const Schema& schema) {
 void CheckScaler(const Scaler& scaler, const char* name) {
   const bool finite = scaler.mean.allFinite() && scaler.scale.allFinite() &&
                       scaler.missing_var.allFinite() && scaler.directions.allFinite();
+  CheckWarps(scaler.warps, scaler.mean.size());
+  if (scaler.warps.size() > 0 && scaler.directions.size() > 0)
+    ThrowError("the ", name, " are both whitened and warped; make the file anew");
   if (!finite || (scaler.scale.array() <= 0).any() || (scaler.missing_var.array() < 0).any())
     ThrowError("the scaler of the ", name, " holds a number that is not finite or out of range;",
                " make the file anew");
@@ -83,6 +86,15 @@ void CheckTrends(const std::vector<Member>& members) {
   }
 }
 
+void CheckRange(const InputRange& range, Index width) {
+  if (!range.known()) return;
+  RequireSize(range.low.size(), width, "ranges of inputs");
+  for (Index c = 0; c < width; ++c) {
+    const bool missing = std::isnan(range.low[c]) && std::isnan(range.high[c]);
+    if (!missing && !(range.low[c] <= range.high[c])) ThrowError("the range of an input is empty");
+  }
+}
+
 void CheckParts(const ModelParts& parts) {
   CheckSchema(parts.schema);
   const std::vector<Member>& members = parts.members;
@@ -101,9 +113,12 @@ void CheckParts(const ModelParts& parts) {
                  ", where one is needed");
   }
   CheckTrends(members);
+  CheckRange(parts.data.range, parts.schema.width());
   if (parts.calibration != nullptr) {
     CheckCalibration(*parts.calibration, parts.schema.width(),
                      static_cast<Index>(parts.schema.targets.size()));
+    if (parts.calibration->beyond != nullptr && !parts.data.range.known())
+      ThrowError("it goes beyond a range of inputs that it does not know");
   }
   constexpr double kRounding = 1e-6;
   const double sum = WeightOf(members);

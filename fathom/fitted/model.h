@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fathom/base/export.h"
+#include "fathom/data/input_range.h"
 #include "fathom/data/schema.h"
 #include "fathom/data/standardize.h"
 #include "fathom/optimize/progress.h"
@@ -41,6 +42,7 @@ struct TrainingData {
   std::string origin;       // where it came from, in the words of the program that read it
   // The options of that program, defaults included, by name.
   std::map<std::string, std::vector<std::string>> settings;
+  InputRange range = {};  // of its inputs; not known of models that an older fathom has made
 };
 
 // One part of the mixture. Members may share an expert: then they differ in their noise.

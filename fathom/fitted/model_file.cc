@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/model_parts_json.h"
 #include "fathom/fitted/old_formats.h"
+#include "fathom/fitted/seen_rows.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom {
@@ -56,18 +58,18 @@ void WriteMembers(const std::vector<Member>& all, Json* description, const Array
 
 Recipe ReadRecipe(const Json& json) {
   Recipe recipe;
-  UpdateRecipe(Field(json, "recipe", Json::value_t::object), &recipe);
+  UpdateRecipe(FieldOf(json, "recipe", Json::value_t::object), &recipe);
   return recipe;
 }
 
 std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
                                 const ArrayReader& arrays) {
   std::vector<std::shared_ptr<const Expert>> experts;
-  for (const Json& json : Field(description, "experts", Json::value_t::array))
+  for (const Json& json : FieldOf(description, "experts", Json::value_t::array))
     experts.push_back(ReadExpert(json, arrays.Under(ExpertPrefix(experts.size()))));
   std::vector<Member> members;
   std::size_t used = 0;  // experts that have a member so far
-  for (const Json& json : Field(description, "members", Json::value_t::array)) {
+  for (const Json& json : FieldOf(description, "members", Json::value_t::array)) {
     Member member;
     Index expert = 0;
     ReadField(json, "expert", &expert);
@@ -79,7 +81,7 @@ std::vector<Member> TakeMembers(const Json& description, const Schema& schema,
     ReadField(json, "weight", &member.weight);
     ReadField(json, "noise_scale", &member.noise_scale);
     member.recipe = ReadRecipe(json);
-    FromJson(Field(json, "training", Json::value_t::object), &member.summary);
+    FromJson(FieldOf(json, "training", Json::value_t::object), &member.summary);
     std::vector<Index> trend;
     ReadOptionalField(json, "trend", &trend);
     for (const Index before : trend) {
@@ -128,10 +130,10 @@ void WriteShape(const Calibration& calibration, Json* json, const ArrayWriter& a
 void TakeShape(const Json& json, const Schema& schema, const ArrayReader& arrays,
                Calibration* calibration) {
   if (!json.contains("shape")) return;
-  const Json& own = Field(json, "shape", Json::value_t::object);
+  const Json& own = FieldOf(json, "shape", Json::value_t::object);
   TargetShape& shape = calibration->shape;
   if (own.contains("warp")) {
-    const Json& warp = Field(own, "warp", Json::value_t::object);
+    const Json& warp = FieldOf(own, "warp", Json::value_t::object);
     ReadField(warp, "kind", &shape.warp.kind);
     ReadField(warp, "shift", &shape.warp.shift);
     ReadField(warp, "low", &shape.warp.low);
@@ -151,8 +153,28 @@ void TakeShape(const Json& json, const Schema& schema, const ArrayReader& arrays
   ModelParts share;
   share.schema = schema;
   share.members =
-      TakeMembers(Field(own, "share", Json::value_t::object), schema, arrays.Under("share."));
+      TakeMembers(FieldOf(own, "share", Json::value_t::object), schema, arrays.Under("share."));
   calibration->share = std::make_shared<const Model>(std::move(share));
+}
+
+void WriteBeyond(const Beyond& beyond, Json* description, const ArrayWriter& arrays) {
+  (*description)["beyond"] = {{"course", ToJson(beyond.course)}, {"power", ToJson(beyond.power)}};
+  arrays.Write("slope", beyond.slope);
+  arrays.Write("intercept", beyond.intercept);
+  arrays.Write("lengthscales", beyond.lengthscales);
+  arrays.Write("growth", beyond.growth);
+}
+
+std::shared_ptr<const Beyond> TakeBeyond(const Json& json, Index inputs, Index targets,
+                                         const ArrayReader& arrays) {
+  auto beyond = std::make_shared<Beyond>();
+  ReadField(json, "course", &beyond->course);
+  ReadField(json, "power", &beyond->power);
+  beyond->slope = arrays.TakeMatrix("slope", inputs, targets);
+  beyond->intercept = arrays.TakeVector("intercept", targets);
+  beyond->lengthscales = arrays.TakeVector("lengthscales", inputs);
+  beyond->growth = arrays.TakeVector("growth", targets);
+  return beyond;
 }
 
 void WriteCalibration(const Calibration& calibration, Json* description,
@@ -171,8 +193,18 @@ void WriteCalibration(const Calibration& calibration, Json* description,
     Json noise = {{"kind", calibration.local_noise->Kind()}};
     calibration.local_noise->Write(&noise, arrays.Under("noise."));
     json["local_noise"] = std::move(noise);
-    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   }
+  if (const SeenRows* seen = calibration.seen.get(); seen != nullptr) {
+    json["seen_rows"] = {{"rows", seen->x.rows()}, {"inputs", seen->x.cols()}};
+    arrays.Write("seen.x", seen->x);
+    arrays.Write("seen.mean", seen->mean);
+    arrays.Write("seen.var", seen->var);
+  }
+  if (calibration.beyond != nullptr)
+    WriteBeyond(*calibration.beyond, &json, arrays.Under("beyond."));
+  if (calibration.local_noise != nullptr || calibration.seen != nullptr ||
+      calibration.beyond != nullptr)
+    WriteScalers(calibration.input_scaler, calibration.target_scaler, &json, arrays);
   WriteShape(calibration, &json, arrays);
   (*description)["calibration"] = std::move(json);
 }
@@ -180,23 +212,40 @@ void WriteCalibration(const Calibration& calibration, Json* description,
 std::shared_ptr<const Calibration> TakeCalibration(const Json& description, const Schema& schema,
                                                    const ArrayReader& arrays) {
   if (!description.contains("calibration")) return nullptr;
-  const Json& json = Field(description, "calibration", Json::value_t::object);
+  const Json& json = FieldOf(description, "calibration", Json::value_t::object);
   auto calibration = std::make_shared<Calibration>();
   Index S = 0;
   ReadField(json, "scales", &S);
   calibration->scales = arrays.TakeVector("scales", S);
   calibration->shares = arrays.TakeVector("shares", S);
   calibration->floor = arrays.TakeVector("floor", static_cast<Index>(schema.targets.size()));
-  const Json& check = Field(json, "check", Json::value_t::object);
+  const Json& check = FieldOf(json, "check", Json::value_t::object);
   ReadField(check, "rows", &calibration->check.rows);
   ReadField(check, "coverage_95", &calibration->check.coverage_95);
   ReadField(check, "log_likelihood", &calibration->check.log_likelihood);
   ReadField(check, "rmse", &calibration->check.rmse);
   if (json.contains("local_noise")) {
     calibration->local_noise =
-        ReadExpert(Field(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
-    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
+        ReadExpert(FieldOf(json, "local_noise", Json::value_t::object), arrays.Under("noise."));
   }
+  if (json.contains("seen_rows")) {
+    const Json& sizes = FieldOf(json, "seen_rows", Json::value_t::object);
+    const auto targets = static_cast<Index>(schema.targets.size());
+    Index rows = 0, inputs = 0;
+    ReadField(sizes, "rows", &rows);
+    ReadField(sizes, "inputs", &inputs);
+    auto seen = std::make_shared<SeenRows>();
+    seen->x = arrays.TakeMatrix("seen.x", rows, inputs);
+    seen->mean = arrays.TakeMatrix("seen.mean", rows, targets);
+    seen->var = arrays.TakeMatrix("seen.var", rows, targets);
+    calibration->seen = std::move(seen);
+  }
+  if (json.contains("local_noise") || json.contains("seen_rows") || json.contains("beyond"))
+    ReadScalers(json, schema, arrays, &calibration->input_scaler, &calibration->target_scaler);
+  if (json.contains("beyond"))
+    calibration->beyond = TakeBeyond(FieldOf(json, "beyond", Json::value_t::object),
+                                     calibration->input_scaler.outputs(), calibration->floor.size(),
+                                     arrays.Under("beyond."));
   TakeShape(json, schema, arrays, calibration.get());
   return calibration;
 }
@@ -252,10 +301,10 @@ Model TakeModel(SafeTensors* content) {
     ThrowError("it has no checksum; make or copy the file anew");
   if (version < 5) return Model(TakeOldModel(description, content));
   ModelParts parts;
-  FromJson(Field(description, "columns", Json::value_t::object), &parts.schema);
-  FromJson(Field(description, "data", Json::value_t::object), &parts.data);
+  FromJson(FieldOf(description, "columns", Json::value_t::object), &parts.schema);
+  FromJson(FieldOf(description, "data", Json::value_t::object), &parts.data);
   parts.recipe = ReadRecipe(description);
-  FromJson(Field(description, "training", Json::value_t::object), &parts.summary);
+  FromJson(FieldOf(description, "training", Json::value_t::object), &parts.summary);
   ReadOptionalField(description, "target_natures", &parts.natures);
   parts.members = TakeMembers(description, parts.schema, ArrayReader(content));
   parts.calibration =

@@ -39,6 +39,9 @@ auto ScalerArrays(const std::string& name, AnyScaler& scaler) {
 constexpr const char* kInputs = "scalers.inputs";
 constexpr const char* kTargets = "scalers.targets";
 constexpr const char* kDirections = "scalers.inputs.directions";
+constexpr const char* kKnots = "scalers.inputs.warps.knots";
+constexpr const char* kScores = "scalers.inputs.warps.scores";
+constexpr const char* kWarped = "warped_inputs";
 constexpr const char* kWhitened = "whitened_inputs";
 
 Json FormatJson(const CellFormat& format) {
@@ -74,14 +77,26 @@ void ReadInput(const Json& json, InputColumn* input) {
   ReadField(json, "name", &input->name);
   ReadOptionalField(json, "levels", &input->levels);
   if (json.contains("format"))
-    ReadFormat(Field(json, "format", Json::value_t::object), &input->format);
+    ReadFormat(FieldOf(json, "format", Json::value_t::object), &input->format);
   if (!json.contains("date_parts")) return;
   ReadField(json, "first_date", &input->first_date);
-  for (const Json& part : Field(json, "date_parts", Json::value_t::array))
+  for (const Json& part : FieldOf(json, "date_parts", Json::value_t::array))
     FromJson(part, "date_parts", &input->parts.emplace_back());
   const bool is_date = input->format.kind == CellFormat::Kind::kDate && input->levels.empty();
   if (!is_date || !std::isfinite(input->first_date))
     ThrowError("column ", Quoted(input->name), " has parts of dates but holds none");
+}
+
+void ReadRange(const Json& json, InputRange* range) {
+  range->low.resize(static_cast<Index>(json.size()));
+  range->high.resize(static_cast<Index>(json.size()));
+  for (std::size_t c = 0; c < json.size(); ++c) {
+    const Json& ends = json[c];
+    if (!ends.is_array() || ends.size() != 2)
+      ThrowError("the range of an input is not two numbers");
+    FromJson(ends[0], "range", &range->low[static_cast<Index>(c)]);
+    FromJson(ends[1], "range", &range->high[static_cast<Index>(c)]);
+  }
 }
 
 }  // namespace
@@ -101,7 +116,7 @@ Json ToJson(const Schema& schema) {
 }
 
 void FromJson(const Json& json, Schema* schema) {
-  for (const Json& entry : Field(json, "inputs", Json::value_t::array)) {
+  for (const Json& entry : FieldOf(json, "inputs", Json::value_t::array)) {
     if (!entry.is_object()) ThrowError("an input column is not described by an object");
     ReadInput(entry, &schema->inputs.emplace_back());
   }
@@ -110,7 +125,7 @@ void FromJson(const Json& json, Schema* schema) {
   ReadField(json, "weights", &schema->weights);
   ReadField(json, "unnamed_columns", &schema->unnamed_columns);
   if (json.contains("target_formats")) {
-    for (const Json& entry : Field(json, "target_formats", Json::value_t::array))
+    for (const Json& entry : FieldOf(json, "target_formats", Json::value_t::array))
       ReadFormat(entry, &schema->target_formats.emplace_back());
   }
   ReadOptionalField(json, "weights_are_counts", &schema->weights_are_counts);
@@ -131,21 +146,30 @@ void FromJson(const Json& json, TrainingSummary* summary) {
 }
 
 Json ToJson(const TrainingData& data) {
-  return {{"fingerprint", data.fingerprint},
-          {"origin", data.origin},
-          {"settings", ToJson(data.settings)}};
+  Json json = {{"fingerprint", data.fingerprint},
+               {"origin", data.origin},
+               {"settings", ToJson(data.settings)}};
+  for (Index c = 0; c < data.range.low.size(); ++c)
+    json["range"].push_back({ToJson(data.range.low[c]), ToJson(data.range.high[c])});
+  return json;
 }
 
 void FromJson(const Json& json, TrainingData* data) {
   ReadField(json, "fingerprint", &data->fingerprint);
   ReadField(json, "origin", &data->origin);
   ReadOptionalField(json, "settings", &data->settings);
+  if (json.contains("range")) ReadRange(FieldOf(json, "range", Json::value_t::array), &data->range);
 }
 
 void WriteScalers(const Scaler& inputs, const Scaler& targets, Json* description,
                   const ArrayWriter& arrays) {
   for (const auto& [name, array] : ScalerArrays(kInputs, inputs)) arrays.Write(name, *array);
   for (const auto& [name, array] : ScalerArrays(kTargets, targets)) arrays.Write(name, *array);
+  if (const ColumnWarps& warps = inputs.warps; warps.size() > 0) {
+    (*description)[kWarped] = warps.columns;
+    arrays.Write(kKnots, warps.knots);
+    arrays.Write(kScores, warps.scores);
+  }
   const Matrix& directions = inputs.directions;
   if (directions.size() == 0) return;
   arrays.Write(kDirections, directions);
@@ -158,6 +182,11 @@ void ReadScalers(const Json& description, const Schema& schema, const ArrayReade
     *array = arrays.TakeVector(name, schema.width());
   for (const auto& [name, array] : ScalerArrays(kTargets, *targets))
     *array = arrays.TakeVector(name, static_cast<Index>(schema.targets.size()));
+  if (description.contains(kWarped)) {
+    ReadField(description, kWarped, &inputs->warps.columns);
+    inputs->warps.knots = arrays.TakeMatrix(kKnots, inputs->warps.size(), kWarpKnots);
+    inputs->warps.scores = arrays.TakeMatrix(kScores, inputs->warps.size(), kWarpKnots);
+  }
   Index directions = 0;
   ReadOptionalField(description, kWhitened, &directions);
   if (description.contains(kWhitened))

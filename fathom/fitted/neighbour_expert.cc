@@ -22,9 +22,10 @@ class NeighbourPredictor : public ExpertPredictor {
       : expert_(expert), pool_(pool) {
     for (Index t = 0; t < expert.num_outputs(); ++t) {
       const NeighbourGp& gp = expert.gps()[t];
-      searches_.push_back(std::make_unique<NeighbourSearch>(expert.rows().x, gp.lengthscales,
-                                                            std::vector<std::int32_t>()));
       targets_.emplace_back(expert.rows().y.col(t));
+      const NeighbourData data{.x = expert.rows().x, .y = targets_.back()};
+      searches_.push_back(std::make_unique<NeighbourSearch>(
+          expert.rows().x, gp.lengthscales, std::vector<std::int32_t>(), data.Unknown()));
     }
   }
 
@@ -103,8 +104,9 @@ void NeighbourExpert::Check() const {
   if (N < 1 || rows.x.cols() < 1 || rows.y.rows() != N || rows.y.cols() < 1 || m_ < 1 ||
       rows.mean.size() != rows.y.cols() || static_cast<Index>(gps_.size()) != rows.y.cols())
     ThrowError("the rows of a neighbour GP do not fit together");
-  const bool finite = rows.x.mean.allFinite() && rows.x.var.allFinite() && rows.y.allFinite() &&
-                      rows.mean.allFinite() && (rows.x.var.array() >= 0).all();
+  const bool finite = rows.x.mean.allFinite() && rows.x.var.allFinite() &&
+                      !rows.y.array().isInf().any() && rows.mean.allFinite() &&
+                      (rows.x.var.array() >= 0).all();
   const bool counted =
       rows.weights.size() == 0 ||
       (rows.weights.size() == N && rows.weights.allFinite() && (rows.weights.array() > 0).all());
@@ -160,7 +162,7 @@ std::shared_ptr<const Expert> ReadNeighbourExpert(const Json& description,
   rows.mean = arrays.TakeVector("rows.mean", T);
   if (weighted) rows.weights = arrays.TakeVector("rows.weights", N);
   std::vector<NeighbourGp> gps;
-  for (const Json& json : Field(description, "gps", Json::value_t::array)) {
+  for (const Json& json : FieldOf(description, "gps", Json::value_t::array)) {
     if (static_cast<Index>(gps.size()) == T) ThrowError("a neighbour GP has too many functions");
     NeighbourGp gp;
     ReadField(json, "correlation", &gp.correlation);

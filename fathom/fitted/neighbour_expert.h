@@ -13,7 +13,7 @@ namespace fathom {
 
 struct NeighbourRows {
   Moments x;       // [N, D]
-  Matrix y;        // [N, targets], around `mean`
+  Matrix y;        // [N, targets], around `mean`; NaN where it is not known
   Vector mean;     // [targets]
   Vector weights;  // [N] or empty
 };

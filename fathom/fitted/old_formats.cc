@@ -35,18 +35,18 @@ OldNetwork TakeNetwork(const Json& description, const ArrayReader& arrays) {
   ReadField(description, "inputs", &inputs);
   ReadField(description, "targets", &targets);
   if (description.contains("columns")) {
-    FromJson(Field(description, "columns", Json::value_t::object), &network.schema);
+    FromJson(FieldOf(description, "columns", Json::value_t::object), &network.schema);
     if (network.schema.FeatureNames() != inputs || network.schema.targets != targets)
       ThrowError("its columns are not those of its inputs and targets");
   } else {
     network.schema = NumericSchema(inputs, targets);
   }
   if (description.contains("data"))
-    FromJson(Field(description, "data", Json::value_t::object), &network.data);
+    FromJson(FieldOf(description, "data", Json::value_t::object), &network.data);
   Member& member = network.member;
   member.recipe.stack = Stacking::kNever;  // what files mean that know of no ensembles
-  UpdateRecipe(Field(description, "recipe", Json::value_t::object), &member.recipe);
-  FromJson(Field(description, "training", Json::value_t::object), &member.summary);
+  UpdateRecipe(FieldOf(description, "recipe", Json::value_t::object), &member.recipe);
+  FromJson(FieldOf(description, "training", Json::value_t::object), &member.summary);
   member.expert = ReadDeepGpExpert(description, arrays);
   ReadScalers(description, network.schema, arrays, &member.input_scaler, &member.target_scaler);
   ReadOptionalField(description, "share", &member.weight);

@@ -12,6 +12,7 @@
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/io/safetensors.h"
+#include "tests/support/places.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -19,9 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Saved(const std::string& name) {
-  return std::string(FATHOM_SOURCE_DIR "/tests/models/") + name;
-}
+std::string Saved(const std::string& name) { return SourceFile("tests/models/" + name); }
 
 // Compares mean and standard deviation with what is on file. Another processor may round the sums
 // of a prediction otherwise; on the one that wrote the file the bits are the same.

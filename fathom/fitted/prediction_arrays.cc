@@ -73,7 +73,7 @@ Matrix LogDensities(const Prediction& prediction, const Matrix& y, const ThreadP
     Eigen::RowVectorXd point(prediction.outputs());
     for (Index k = 0; k < each; ++k) {
       for (Index d = 0; d < point.size(); ++d) point[d] = y(n, d * each + k);
-      result(n, k) = point.hasNaN() ? kNaN : prediction.LogDensity(n, point);
+      result(n, k) = prediction.LogDensity(n, point);
     }
   });
   return result;

@@ -11,7 +11,7 @@ namespace fathom {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoDensity = std::numeric_limits<double>::quiet_NaN();
 
 // What the predicted quantities are called: the targets or, if each class has a function and these
 // are predicted, the classes.
@@ -51,7 +51,8 @@ Table NumberTable(const Prediction& prediction, const Schema& schema, const Matr
       if (columns.targets) put(targets(n, d));
     }
     if (columns.log_density)
-      put(targets.row(n).hasNaN() ? kNaN : prediction.LogDensity(n, targets.row(n)));
+      put(targets.row(n).array().isNaN().all() ? kNoDensity
+                                               : prediction.LogDensity(n, targets.row(n)));
   }
   return table;
 }
@@ -79,6 +80,13 @@ Table ClassTable(const Matrix& probability, const std::vector<std::string>& clas
         std::isnan(truth) ? truth : std::log(probability(n, static_cast<Index>(truth)));
   }
   return table;
+}
+
+void AddColumn(const std::string& name, const Vector& values, Table* table) {
+  table->columns.push_back(name);
+  if (!table->levels.empty()) table->levels.emplace_back();
+  table->values.conservativeResize(Eigen::NoChange, table->values.cols() + 1);
+  table->values.rightCols(1) = values;
 }
 
 }  // namespace
@@ -133,6 +141,9 @@ Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
       PredictionTable(PredictTargets(predictor, rows, options), predictor.model().schema(),
                       options.latent ? Matrix() : rows.targets(), columns);
   table.source = rows.source();
+  const InputRange& range = predictor.model().data().range;
+  if (columns.outside && range.known())
+    AddColumn(kOutside, CountOutside(range, predictor.model().schema(), rows.inputs()), &table);
   return table;
 }
 

@@ -27,7 +27,10 @@ struct PredictionColumns {
   std::vector<double> quantiles = {};  // of numbers; each in (0, 1)
   bool log_density = true;             // of the targets, where they are given
   bool targets = false;                // the targets themselves, beside what was predicted
+  bool outside = false;  // in how many inputs the row lies beyond the training; PredictTable only
 };
+
+inline constexpr const char* kOutside = "outside";  // the name of that column
 
 // "q025" for 0.025, "q50" for 0.5: the name of a column of quantiles.
 std::string QuantileName(double probability);
@@ -42,7 +45,8 @@ Table PredictionTable(const TargetPrediction& prediction, const Schema& schema,
                       const Matrix& targets, const PredictionColumns& columns = {});
 
 // Predicts and makes the table. The density of y says nothing about f: with options.latent the rows
-// count as having no targets.
+// count as having no targets. The column `outside` is the last one; models of an older fathom, which
+// do not know the range of their inputs, have none.
 Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
                    const PredictOptions& options = {}, const PredictionColumns& columns = {});
 

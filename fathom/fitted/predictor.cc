@@ -1,11 +1,14 @@
 #include "fathom/fitted/predictor.h"
 
+#include <cmath>
 #include <set>
 #include <utility>
 
+#include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/expert.h"
+#include "fathom/fitted/seen_rows.h"
 
 namespace fathom {
 
@@ -42,6 +45,31 @@ Moments WithColumns(Moments x, const Matrix& columns) {
   x.mean.rightCols(columns.cols()) = columns;
   x.var.rightCols(columns.cols()).setZero();
   return x;
+}
+
+// For the rows that were moved inside, the centre where they really are. The others keep their bits.
+void MoveBeyond(const Calibration& calibration, const Moments& inputs, const Moments& inside,
+                Moments* centre) {
+  std::vector<Index> rows;
+  for (Index n = 0; n < inputs.rows(); ++n) {
+    bool moved = false;  // a missing cell stays where it is
+    for (Index c = 0; c < inputs.cols() && !moved; ++c)
+      moved = std::abs(inputs.mean(n, c) - inside.mean(n, c)) > 0;
+    if (moved) rows.push_back(n);
+  }
+  if (rows.empty()) return;
+  const auto scaled_rows = [&](const Moments& x) {
+    return StandardizeInputs(calibration.input_scaler,
+                             {x.mean(rows, Eigen::all), x.var(rows, Eigen::all)});
+  };
+  const Scaler& targets = calibration.target_scaler;
+  const Vector unit = targets.scale.cwiseAbs2();
+  Moments there(StandardizeTargets(targets, centre->mean(rows, Eigen::all)),
+                centre->var(rows, Eigen::all) * unit.cwiseInverse().asDiagonal());
+  GoBeyond(*calibration.beyond, scaled_rows(inputs), scaled_rows(inside), &there);
+  centre->mean(rows, Eigen::all) =
+      (there.mean * targets.scale.asDiagonal()).rowwise() + targets.mean.transpose();
+  centre->var(rows, Eigen::all) = there.var * unit.asDiagonal();
 }
 
 // Adds components one by one and brings them together at the end.
@@ -83,6 +111,8 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
   const Calibration* calibration = model_.calibration();
   if (calibration != nullptr && calibration->local_noise != nullptr)
     local_noise_ = calibration->local_noise->Prepare(pool_, precision);
+  if (calibration != nullptr && calibration->seen != nullptr)
+    seen_ = std::make_unique<SeenRowsIndex>(*calibration->seen);
   if (calibration != nullptr && calibration->share != nullptr)
     share_ = std::make_unique<ModelPredictor>(*calibration->share, threads, precision);
 }
@@ -118,7 +148,7 @@ Prediction ModelPredictor::PredictGroup(std::size_t group, const Moments& inputs
   return mixture.Take();
 }
 
-Prediction ModelPredictor::Calibrated(const Moments& inputs,
+Prediction ModelPredictor::Calibrated(const Moments& inputs, const Moments& inside,
                                       const std::vector<Moments>& members) const {
   const Calibration& calibration = *model_.calibration();
   std::vector<double> weights;
@@ -127,11 +157,13 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs,
   }
   Moments centre = Centre(members, weights);
   if (local_noise_ != nullptr) {
-    const Moments x = WithColumns(StandardizeInputs(calibration.input_scaler, inputs),
+    const Moments x = WithColumns(StandardizeInputs(calibration.input_scaler, inside),
                                   StandardizeTargets(calibration.target_scaler, centre.mean));
     const Matrix g = local_noise_->Predict(x, {}).Mean();
     centre.var = centre.var.cwiseProduct((2 * g).array().exp().matrix());
   }
+  if (seen_ != nullptr) ReplaceSeen(inputs, &centre);
+  if (calibration.beyond != nullptr) MoveBeyond(calibration, inputs, inside, &centre);
   const Vector shares = ValueShares(inputs, centre);
   return Shaped(calibration.shape, Spread(calibration, std::move(centre)), shares);
 }
@@ -145,14 +177,31 @@ Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre)
   return SharesOf(calibration.share_logit, q);
 }
 
+void ModelPredictor::ReplaceSeen(const Moments& inputs, Moments* centre) const {
+  const Calibration& calibration = *model_.calibration();
+  const Moments x = StandardizeInputs(calibration.input_scaler, inputs);
+  const Scaler& scaler = calibration.target_scaler;
+  for (Index n = 0; n < x.rows(); ++n) {
+    const Index row = seen_->Find(x, n);
+    if (row < 0) continue;
+    for (Index t = 0; t < centre->cols(); ++t) {
+      centre->mean(n, t) = scaler.mean[t] + scaler.scale[t] * calibration.seen->mean(row, t);
+      centre->var(n, t) = scaler.scale[t] * scaler.scale[t] * calibration.seen->var(row, t);
+    }
+  }
+}
+
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
-  const bool calibrated = model_.calibration() != nullptr && !options.latent;
+  const Calibration* calibration = options.latent ? nullptr : model_.calibration();
+  const bool calibrated = calibration != nullptr;
+  const bool stays_inside = calibrated && calibration->beyond != nullptr;
+  const Moments inside = stays_inside ? Clipped(model_.data().range, inputs) : inputs;
   Mixture mixture;
   std::vector<Matrix> means(groups_.size());
   std::vector<Moments> members;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const double weight = WeightOf(groups_[g].members);
-    Prediction part = PredictGroup(g, inputs, options, means);
+    Prediction part = PredictGroup(g, inside, options, means);
     means[g] = part.Mean();
     if (weight == 0) continue;
     if (calibrated) {
@@ -161,7 +210,7 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
       mixture.Add(std::move(part), weight);
     }
   }
-  return calibrated ? Calibrated(inputs, members) : mixture.Take();
+  return calibrated ? Calibrated(inputs, inside, members) : mixture.Take();
 }
 
 Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,

@@ -16,6 +16,7 @@
 namespace fathom FATHOM_PUBLIC {
 
 class ExpertPredictor;
+class SeenRowsIndex;
 
 // Making one costs O(M^3) for each deep GP of the model. Afterwards it is immutable: any number of
 // threads may call its functions at once. Rows are in the units of the file, missing cells allowed.
@@ -39,7 +40,11 @@ class ModelPredictor {
   // What a group says of y, or f, in the units of the file; `means` are those of the groups before.
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
                           const std::vector<Matrix>& means) const;
-  Prediction Calibrated(const Moments& inputs, const std::vector<Moments>& members) const;
+  // `inside`: the rows as the members saw them.
+  Prediction Calibrated(const Moments& inputs, const Moments& inside,
+                        const std::vector<Moments>& members) const;
+  // In rows that were seen before, puts what is known of them.
+  void ReplaceSeen(const Moments& inputs, Moments* centre) const;
   // [N]: the probability of the frequent value; empty where the target has none.
   Vector ValueShares(const Moments& inputs, const Moments& centre) const;
 
@@ -54,6 +59,7 @@ class ModelPredictor {
   ThreadPool pool_;
   std::vector<Group> groups_;
   std::unique_ptr<ExpertPredictor> local_noise_;
+  std::unique_ptr<SeenRowsIndex> seen_;
   std::unique_ptr<ModelPredictor> share_;  // of the frequent value
 };
 

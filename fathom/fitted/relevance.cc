@@ -8,6 +8,7 @@
 #include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/linear_expert.h"
+#include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/inference/predict.h"
@@ -41,10 +42,20 @@ Matrix ExpectedSquaredSlopes(const DeepGp& network) {
   return squared;
 }
 
+// Adds what depends on the curve of a column to what depends on the column, and leaves the columns.
+void AddWarped(const Scaler& scaler, Matrix* slopes) {
+  if (scaler.warps.size() == 0) return;
+  const Index columns = scaler.mean.size();
+  for (Index w = 0; w < scaler.warps.size(); ++w)
+    slopes->col(scaler.warps.columns[static_cast<std::size_t>(w)]) += slopes->col(columns + w);
+  slopes->conservativeResize(Eigen::NoChange, columns);
+}
+
 // From the inputs of the network to the columns, of squared slopes or of what behaves as they do.
 void TurnBack(const Scaler& scaler, Matrix* squared) {
   if (scaler.directions.size() > 0)
     *squared = Matrix(*squared * scaler.directions.cwiseAbs2().transpose());
+  AddWarped(scaler, squared);
 }
 
 // [outputs, columns]: mean squared slopes of the prediction, by differences at the pseudo-inputs.
@@ -70,6 +81,7 @@ Matrix MeasuredSquaredSlopes(const Member& member) {
   }
   const Matrix& directions = member.input_scaler.directions;
   if (directions.size() > 0) slopes = Matrix(slopes * directions.transpose());
+  AddWarped(member.input_scaler, &slopes);
   Matrix squared(outputs, slopes.cols());
   for (Index d = 0; d < outputs; ++d)
     squared.row(d) = slopes.middleRows(d * Z.rows(), Z.rows()).cwiseAbs2().colwise().mean();
@@ -81,6 +93,11 @@ Matrix SquaredSlopes(const Member& member) {
   constexpr Index kMostMeasured = 1000;
   if (const auto* line = dynamic_cast<const LinearExpert*>(member.expert.get())) {
     Matrix squared = line->ridge().weights.transpose().cwiseAbs2();
+    TurnBack(member.input_scaler, &squared);
+    return squared;
+  }
+  if (const auto* line = dynamic_cast<const LogisticExpert*>(member.expert.get())) {
+    Matrix squared = line->Slopes().transpose().cwiseAbs2();
     TurnBack(member.input_scaler, &squared);
     return squared;
   }
@@ -124,6 +141,7 @@ Matrix RowsOf(const Model& model) {
       const Vector inverse = P.cwiseAbs2().colwise().sum().cwiseInverse();
       rows = Matrix(rows * inverse.asDiagonal() * P.transpose());
     }
+    rows.conservativeResize(Eigen::NoChange, scaler.mean.size());  // without the warped ones
     return (rows * scaler.scale.asDiagonal()).rowwise() + scaler.mean.transpose();
   }
   return {};

@@ -1,6 +1,7 @@
 #include "fathom/inference/aep_energy.h"
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "fathom/base/error.h"
@@ -12,32 +13,59 @@ struct AepEnergy::Workspace {
   ListedModel model, gradient;
   ConditionedModel gps;
   Network network;
+  FetchedRows rows;
   LogZWorkspace log_z;
+  FunctionMemory functions;
 };
+
+// Rank 0 sends it, then the parameters and the rows of the batch.
+struct AepEnergy::Call {
+  enum Kind : std::int64_t { kEnd, kValue, kGradient };
+  Kind kind = kEnd;
+  std::int64_t rows = 0;
+  std::uint64_t draw = 0;
+};
+
+namespace {
+
+const Vector& Checked(const DeepGp& shape, const Matrix& y, const Vector& weights) {
+  shape.likelihood->CheckTargets(shape.outputs(), y);
+  return weights;
+}
+
+}  // namespace
 
 AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options,
                      const ThreadPool& pool)
+    : AepEnergy(shape, RowsHere(x, y, Checked(shape, y, options.weights)), options, pool) {}
+
+AepEnergy::AepEnergy(DeepGp shape, std::unique_ptr<const RowSource> rows, AepOptions options,
+                     const ThreadPool& pool)
     : shape_(std::move(shape)),
-      x_(x),
-      y_(y),
+      rows_(std::move(rows)),
       options_(std::move(options)),
       pool_(pool),
-      mean_weight_(options_.weights.size() == 0 ? 1 : options_.weights.mean()),
-      network_options_{.uncertain = (x.var.array() != 0).any(),
+      network_options_{.uncertain = rows_->facts().uncertain != 0,
                        .joint = shape_.full_covariance,
                        .precision = options_.precision},
       num_parameters_(NumUnconstrained(shape_)) {
-  if (options_.N == 0) options_.N = mean_weight_ * static_cast<double>(x.rows());
+  const TableFacts& facts = rows_->facts();
+  if (options_.N == 0) options_.N = facts.mean_weight * static_cast<double>(facts.rows);
   Require(options_.alpha >= 0 && options_.alpha <= options_.N, "alpha",
           "at least 0 and at most the number of rows, or the sum of their weights", options_.alpha);
-  FATHOM_CHECK(x.rows() == y.rows());
-  FATHOM_CHECK(options_.weights.size() == 0 ||
-               (options_.weights.size() == x.rows() && options_.weights.minCoeff() > 0));
-  shape_.likelihood->CheckTargets(shape_.outputs(), y);
   CheckNetwork(shape_, network_options_);
 }
 
-AepEnergy::~AepEnergy() = default;
+AepEnergy::~AepEnergy() {
+  const Communicator& ranks = rows_->ranks();
+  if (ranks.rank() != 0 || ranks.left()) return;
+  try {
+    Call end;
+    ranks.Broadcast(std::span(&end, 1));
+  } catch (const Error&) {
+    ranks.Leave();
+  }
+}
 
 Index AepEnergy::num_parameters() const { return num_parameters_; }
 
@@ -56,33 +84,49 @@ void AepEnergy::Return(std::unique_ptr<Workspace> workspace) const {
 
 EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
                               Moments* d_x) const {
+  FATHOM_CHECK(rows_->ranks().size() == 1);  // the others would wait for a Call
   std::unique_ptr<Workspace> workspace = Borrow();
   if (gradient != nullptr) *gradient = model;
+  Condition(model, workspace.get());
+  Connect(model, d_x != nullptr, workspace.get());
   const EnergyParts parts = Energy(model, batch, {gradient, d_x}, workspace.get());
   Return(std::move(workspace));
   return parts;
 }
 
+void AepEnergy::Condition(const DeepGp& model, Workspace* workspace) const {
+  workspace->gps.Prepare(model, {options_.alpha, options_.N}, pool_, ShareOf(rows_->ranks()));
+}
+
+void AepEnergy::Connect(const DeepGp& model, bool inputs, Workspace* workspace) const {
+  ExchangeFunctions(model, rows_->ranks(), &workspace->gps, &workspace->functions);
+  NetworkOptions network_options = network_options_;
+  network_options.inputs = inputs;
+  workspace->network.Prepare(model, network_options, workspace->gps, pool_);
+}
+
+const Sums& AepEnergy::SumOverRows(const DeepGp& model, const Batch& batch, Want want,
+                                   Workspace* workspace) const {
+  const SlotPlan plan = PlanSlots(workspace->network, static_cast<Index>(batch.rows.size()));
+  return SumLogZ(workspace->network,
+                 {.alpha = options_.alpha,
+                  .outer = options_.mixture ? 1 : options_.alpha,
+                  .paths = TrainingPaths(model, options_.seed, batch.draw)},
+                 rows_->Fetch(batch.rows, plan, &workspace->rows), want, pool_, rows_->ranks(),
+                 &workspace->log_z);
+}
+
+// Of a model that is prepared.
 EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,
                               Workspace* workspace) const {
   const double alpha = options_.alpha;
   ConditionedModel& gps = workspace->gps;
-  Network& network = workspace->network;
-  gps.Prepare(model, {alpha, options_.N}, pool_);
-  NetworkOptions network_options = network_options_;
-  network_options.inputs = gradient.inputs != nullptr;
-  network.Prepare(model, network_options, gps, pool_);
   const Want want = gradient.inputs != nullptr  ? Want::kInputs
                     : gradient.model != nullptr ? Want::kGradient
                                                 : Want::kValue;
-  const Sums& sums =
-      SumLogZ(network,
-              {.alpha = alpha,
-               .outer = options_.mixture ? 1 : alpha,
-               .paths = TrainingPaths(model, options_.seed, batch.draw)},
-              {x_, y_, options_.weights, batch.rows}, want, pool_, &workspace->log_z);
+  const Sums& sums = SumOverRows(model, batch, want, workspace);
   // For alpha = 0, log Z is already the limit of log Z / alpha.
-  const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * mean_weight_ *
+  const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * rows_->facts().mean_weight *
                                      static_cast<double>(batch.rows.size()));
   EnergyParts parts;
   parts.factors = gps.FactorEnergy();
@@ -94,9 +138,68 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gra
     gradient.inputs->var = scale * workspace->log_z.d_inputs.var;
   }
   if (gradient.model != nullptr) {
-    network.Finish(sums, scale, pool_, &gps, gradient.model);
-    gps.Backward(model, scale, pool_, gradient.model);
+    workspace->network.Finish(sums, scale, pool_, &gps, gradient.model);
+    gps.ScaleGradient(scale, gradient.model);
+    BackwardTogether(model, rows_->ranks(), pool_, &gps, gradient.model, &workspace->functions);
   }
+  return parts;
+}
+
+// The energy at rank 0, of the model that the workspace then holds.
+EnergyParts AepEnergy::CallAndEvaluate(const Vector& parameters, const Batch& batch,
+                                       DeepGp* gradient, Workspace* workspace) const {
+  const Communicator& ranks = rows_->ranks();
+  if (ranks.size() > 1) {
+    Call call{gradient != nullptr ? Call::kGradient : Call::kValue,
+              static_cast<std::int64_t>(batch.rows.size()), batch.draw};
+    Vector sent = parameters;
+    std::vector<Index> rows(batch.rows.begin(), batch.rows.end());
+    ranks.Broadcast(std::span(&call, 1));
+    ranks.Broadcast(std::span(sent.data(), static_cast<std::size_t>(sent.size())));
+    ranks.Broadcast(std::span(rows));
+  }
+  DoTogether(ranks, [&] {
+    Unpack(parameters, packing(), &workspace->model);
+    Condition(workspace->model.model, workspace);
+  });
+  Connect(workspace->model.model, false, workspace);
+  return Energy(workspace->model.model, batch, {.model = gradient}, workspace);
+}
+
+void AepEnergy::Help() const {
+  const Communicator& ranks = rows_->ranks();
+  Workspace workspace(shape_);
+  Vector parameters(num_parameters_);
+  std::vector<Index> rows;
+  for (;;) {
+    Call call;
+    ranks.Broadcast(std::span(&call, 1));
+    if (call.kind == Call::kEnd) return;
+    rows.resize(static_cast<std::size_t>(call.rows));
+    ranks.Broadcast(std::span(parameters.data(), static_cast<std::size_t>(num_parameters_)));
+    ranks.Broadcast(std::span(rows));
+    const DeepGp& model = workspace.model.model;
+    const bool wants_gradient = call.kind == Call::kGradient;
+    try {
+      DoTogether(ranks, [&] {
+        Unpack(parameters, packing(), &workspace.model);
+        Condition(model, &workspace);
+      });
+      Connect(model, false, &workspace);
+      SumOverRows(model, {rows, call.draw}, wants_gradient ? Want::kGradient : Want::kValue,
+                  &workspace);
+      if (wants_gradient)
+        BackwardTogether(model, ranks, pool_, &workspace.gps, &workspace.gradient.model,
+                         &workspace.functions);
+    } catch (const NumericalError&) {  // rank 0 has it too, and says what follows
+    }
+  }
+}
+
+EnergyParts AepEnergy::EnergyAt(const Vector& parameters, const Batch& batch) const {
+  std::unique_ptr<Workspace> workspace = Borrow();
+  const EnergyParts parts = CallAndEvaluate(parameters, batch, nullptr, workspace.get());
+  Return(std::move(workspace));
   return parts;
 }
 
@@ -110,10 +213,8 @@ bool AepEnergy::Evaluate(const Vector& parameters, const Batch& batch, double* v
   std::unique_ptr<Workspace> workspace = Borrow();
   bool good = false;
   try {
-    Unpack(parameters, packing(), &workspace->model);
     DeepGp* const d_model = gradient != nullptr ? &workspace->gradient.model : nullptr;
-    const DeepGp& model = workspace->model.model;
-    *value = -Energy(model, batch, {.model = d_model}, workspace.get()).F / options_.N;
+    *value = -CallAndEvaluate(parameters, batch, d_model, workspace.get()).F / options_.N;
     good = std::isfinite(*value);
     if (!good) *reason = "the energy is not finite";
     if (good && gradient != nullptr) {

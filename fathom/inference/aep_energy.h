@@ -11,7 +11,8 @@
 #include <mutex>
 #include <vector>
 
-#include "fathom/inference/log_z.h"
+#include "fathom/inference/row_source.h"
+#include "fathom/inference/share_functions.h"
 #include "fathom/model/packing.h"
 #include "fathom/optimize/objective.h"
 
@@ -42,10 +43,16 @@ class AepEnergy : public Objective {
   // Keeps references to x, y and pool. `shape` gives the architecture.
   AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options,
             const ThreadPool& pool);
+  // The weights of the rows are the source's, not those of the options. Where the rows are shared
+  // by ranks, rank 0 evaluates and the others Help until rank 0's energy is destroyed.
+  AepEnergy(DeepGp shape, std::unique_ptr<const RowSource> rows, AepOptions options,
+            const ThreadPool& pool);
   ~AepEnergy() override;
+  AepEnergy(const AepEnergy&) = delete;
+  AepEnergy& operator=(const AepEnergy&) = delete;
 
   Index num_parameters() const override;
-  Index num_rows() const override { return x_.rows(); }
+  Index num_rows() const override { return rows_->facts().rows; }
   bool Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
                 std::string* reason) const override;
 
@@ -54,6 +61,11 @@ class AepEnergy : public Objective {
   // their variances. Either may be null. Throws NumericalError.
   EnergyParts Energy(const DeepGp& model, const Batch& batch, DeepGp* gradient,
                      Moments* d_x = nullptr) const;
+  // F at packed parameters. Throws NumericalError.
+  EnergyParts EnergyAt(const Vector& parameters, const Batch& batch) const;
+
+  // On every rank but the first: does this rank's part of each evaluation at rank 0.
+  void Help() const;
 
   double N() const { return options_.N; }  // rows that the energy stands for, by their weights
   Packing packing() const { return {options_.noise_floor}; }
@@ -66,15 +78,21 @@ class AepEnergy : public Objective {
     DeepGp* model = nullptr;
     Moments* inputs = nullptr;
   };
+  struct Call;  // what rank 0 asks the others to do
+  // The functions of this rank, O(M^3); then the network that rows pass through, of all functions.
+  void Condition(const DeepGp& model, Workspace* workspace) const;
+  void Connect(const DeepGp& model, bool inputs, Workspace* workspace) const;
+  const Sums& SumOverRows(const DeepGp& model, const Batch& batch, Want want,
+                          Workspace* workspace) const;
   EnergyParts Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,
                      Workspace* workspace) const;
+  EnergyParts CallAndEvaluate(const Vector& parameters, const Batch& batch, DeepGp* gradient,
+                              Workspace* workspace) const;
 
   DeepGp shape_;
-  const Moments& x_;
-  const Matrix& y_;
+  std::unique_ptr<const RowSource> rows_;
   AepOptions options_;
   const ThreadPool& pool_;
-  double mean_weight_;
   NetworkOptions network_options_;
   Index num_parameters_;
   // Memory of past evaluations, one piece per evaluation that ran at the same time.

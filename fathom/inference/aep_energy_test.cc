@@ -19,18 +19,7 @@
 namespace fathom {
 namespace {
 
-struct Table {
-  Moments x;
-  Matrix y;
-};
-
-Table RandomTable(Index N, Index inputs, Index outputs, bool uncertain, RandomStream* stream) {
-  Table table{Moments::Certain(stream->NormalMatrix(N, inputs)), stream->NormalMatrix(N, outputs)};
-  if (uncertain) AddInputVariance(stream, &table.x);
-  return table;
-}
-
-double FOf(const DeepGp& model, const Table& table, const AepOptions& options) {
+double FOf(const DeepGp& model, const LabelledRows& table, const AepOptions& options) {
   const ThreadPool pool(1);
   return AepEnergy(model, table.x, table.y, options, pool)
       .Energy(model, AllRows(table.x.rows()), nullptr)
@@ -101,7 +90,7 @@ TEST_P(EnergyOf, GradientOfEveryParameter) {
   c.model.sites = sites;
   RandomStream stream(1);
   const DeepGp model = RandomModel(c.model, &stream);
-  const Table table = RandomTable(9, c.model.inputs, c.model.outputs, c.uncertain, &stream);
+  const LabelledRows table = RandomRows(9, c.model.inputs, c.model.outputs, c.uncertain, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = alpha, .noise_floor = 0.01}, pool);
   const std::vector<Index> batch = {0, 2, 3, 4, 7, 8};  // a part of the table
@@ -114,7 +103,7 @@ TEST_P(EnergyOf, GradientOfEveryParameter) {
 TEST(AepEnergy, EvaluateIsMinusEnergyPerRow) {
   RandomStream stream(2);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
-  const Table table = RandomTable(8, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(8, 2, 1, false, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
   double value = 0;
@@ -140,7 +129,7 @@ TEST(AepEnergy, ZeroFactorIsThePrior) {
           }
         }
       }
-      const Table table = RandomTable(6, 2, 2, true, &stream);
+      const LabelledRows table = RandomRows(6, 2, 2, true, &stream);
       double expected = 0;
       for (Index n = 0; n < 6; ++n) {
         for (Index d = 0; d < 2; ++d) {
@@ -159,7 +148,7 @@ TEST(AepEnergy, OneRowWithAlphaOneDoesNotSeeTheFactor) {
   RandomStream stream(4);
   for (const bool sites : {false, true}) {
     const DeepGp model = RandomModel({.sites = sites}, &stream);
-    const Table table = RandomTable(1, 2, 1, false, &stream);
+    const LabelledRows table = RandomRows(1, 2, 1, false, &stream);
     const double expected = LogNormalPdf(
         table.y(0, 0), 0, model.layers[0].gps[0].theta[0] + model.likelihood_parameters[0]);
     EXPECT_NEAR(FOf(model, table, {.alpha = 1}), expected, 1e-9);
@@ -172,12 +161,12 @@ TEST(AepEnergy, OneRowWithAlphaOneDoesNotSeeTheFactor) {
 
 // One layer with Z = X and the exact posterior in it.
 struct ExactGp {
-  Table table;
+  LabelledRows table;
   DeepGp model;
   Matrix K, K_noise_inverse;
   double noise = 0.3;
 
-  ExactGp(bool sites, RandomStream* stream) : table(RandomTable(7, 2, 1, false, stream)) {
+  ExactGp(bool sites, RandomStream* stream) : table(RandomRows(7, 2, 1, false, stream)) {
     table.x.mean *= 2;
     model = RandomModel({.M = 7, .sites = sites}, stream);
     model.jitter = 0;
@@ -252,7 +241,7 @@ TEST(AepEnergy, SmallAlphaTendsToTheVariationalLimit) {
   RandomStream stream(7);
   for (const bool sites : {false, true}) {
     const DeepGp model = RandomModel({.hidden = {2}, .sites = sites}, &stream);
-    const Table table = RandomTable(9, 2, 1, true, &stream);
+    const LabelledRows table = RandomRows(9, 2, 1, true, &stream);
     const double limit = FOf(model, table, {.alpha = 0});
     const double first = FOf(model, table, {.alpha = 1e-2}) - limit;
     const double second = FOf(model, table, {.alpha = 1e-3}) - limit;
@@ -264,7 +253,7 @@ TEST(AepEnergy, SmallAlphaTendsToTheVariationalLimit) {
 TEST(AepEnergy, RowOrderDoesNotMatter) {
   RandomStream stream(8);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
-  const Table table = RandomTable(150, 2, 1, true, &stream);
+  const LabelledRows table = RandomRows(150, 2, 1, true, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
   DeepGp gradient;
@@ -279,7 +268,7 @@ TEST(AepEnergy, AnyNumberOfThreadsGivesTheSameBits) {
   RandomStream stream(9);
   for (const bool uncertain : {false, true}) {
     const DeepGp model = RandomModel({.hidden = {2, 2}, .M = 6}, &stream);
-    const Table table = RandomTable(400, 2, 1, uncertain, &stream);
+    const LabelledRows table = RandomRows(400, 2, 1, uncertain, &stream);
     std::vector<double> values;
     std::vector<Vector> gradients;
     for (const int threads : {1, 2, 3}) {
@@ -304,7 +293,7 @@ TEST(AepEnergy, AnyNumberOfThreadsGivesTheSameBits) {
 TEST(AepEnergy, BatchesOfAnEpochAverageToTheWhole) {
   RandomStream stream(10);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
-  const Table table = RandomTable(24, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(24, 2, 1, false, &stream);
   const ThreadPool pool(1);
   for (const double alpha : {0.0, 0.5, 1.0}) {
     const AepEnergy energy(model, table.x, table.y, {.alpha = alpha}, pool);
@@ -344,7 +333,7 @@ TEST(AepEnergy, BothFormsAgree) {
       gp.posterior = ToWhitened(std::get<Sites>(gp.posterior), K, 0);
     }
   }
-  const Table table = RandomTable(12, 2, 2, true, &stream);
+  const LabelledRows table = RandomRows(12, 2, 2, true, &stream);
   for (const double alpha : {0.0, 0.5, 1.0}) {
     const double F = FOf(sites, table, {.alpha = alpha});
     EXPECT_NEAR(FOf(whitened, table, {.alpha = alpha}), F, 1e-9 * std::abs(F));
@@ -354,7 +343,7 @@ TEST(AepEnergy, BothFormsAgree) {
 TEST(AepEnergy, FailureIsReportedNotThrown) {
   RandomStream stream(12);
   const DeepGp model = RandomModel({}, &stream);
-  const Table table = RandomTable(4, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(4, 2, 1, false, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
   Vector parameters = Pack(model, {});
@@ -377,7 +366,7 @@ TEST(AepEnergy, NotANumberInTheTableIsNotHidden) {
   RandomStream stream(13);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
   for (const int place : {0, 1, 2}) {
-    Table table = RandomTable(4, 2, 1, place == 2, &stream);
+    LabelledRows table = RandomRows(4, 2, 1, place == 2, &stream);
     (place == 0 ? table.x.mean : place == 1 ? table.y : table.x.var)(0, 0) = std::nan("");
     const ThreadPool pool(1);
     const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
@@ -390,7 +379,7 @@ TEST(AepEnergy, NotANumberInTheTableIsNotHidden) {
 TEST(AepEnergy, LargestJitterIsReported) {
   RandomStream stream(14);
   DeepGp model = RandomModel({}, &stream);
-  const Table table = RandomTable(4, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(4, 2, 1, false, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
   EXPECT_EQ(energy.Energy(model, AllRows(4), nullptr).largest_jitter, kJitter);
@@ -408,7 +397,7 @@ TEST(AepEnergy, CoincidentPseudoInputsAndTinyNoise) {
       layer.noise_variance.setConstant(layer.noise_variance.size(), 1e-10);
     }
     model.likelihood_parameters[0] = 1e-6;
-    const Table table = RandomTable(5, 2, 1, false, &stream);
+    const LabelledRows table = RandomRows(5, 2, 1, false, &stream);
     const ThreadPool pool(1);
     const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
     double value = 0;
@@ -421,7 +410,7 @@ TEST(AepEnergy, CoincidentPseudoInputsAndTinyNoise) {
 TEST(AepEnergy, RefusesAnAlphaThatIsNoPower) {
   RandomStream stream(16);
   const DeepGp model = RandomModel({}, &stream);
-  const Table table = RandomTable(4, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(4, 2, 1, false, &stream);
   const ThreadPool pool(1);
   for (const double alpha : {-0.5, 5.0, std::nan("")})
     EXPECT_THROW(AepEnergy(model, table.x, table.y, {.alpha = alpha}, pool), Error) << alpha;

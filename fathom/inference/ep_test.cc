@@ -17,18 +17,6 @@
 namespace fathom {
 namespace {
 
-struct Table {
-  Moments x;
-  Matrix y;
-};
-
-Table RandomTable(Index rows, Index inputs, Index outputs, bool uncertain, RandomStream* stream) {
-  Table table{Moments::Certain(stream->NormalMatrix(rows, inputs)),
-              stream->NormalMatrix(rows, outputs)};
-  if (uncertain) AddInputVariance(stream, &table.x);
-  return table;
-}
-
 void SetPrior(GpLayer* layer) {
   for (SparseGp& gp : layer->gps) gp.posterior = Whitened::Prior(gp.num_inducing());
 }
@@ -53,7 +41,7 @@ double LargestPosteriorDifference(const DeepGp& a, const DeepGp& b) {
 
 // Power EP's evidence of one layer with Gaussian noise, dense; alpha = 1 is FITC, alpha = 0 the
 // collapsed bound.
-double DenseEvidence(const DeepGp& model, const Table& table, double alpha) {
+double DenseEvidence(const DeepGp& model, const LabelledRows& table, double alpha) {
   const SparseGp& gp = model.layers[0].gps[0];
   const Index M = gp.num_inducing();
   const Index N = table.x.rows();
@@ -84,7 +72,7 @@ TEST(Ep, OneUpdateOfOneLayerGivesTheEvidenceOfFitcAndPowerEp) {
   const ThreadPool pool(2);
   for (const Index N : {1, 30}) {
     const DeepGp model = RandomModel({.M = 6}, &stream);
-    const Table table = RandomTable(N, 2, 1, false, &stream);
+    const LabelledRows table = RandomRows(N, 2, 1, false, &stream);
     for (const double alpha : {1.0, 0.5, 0.1, 0.0}) {
       Ep ep(model, table.x, table.y, {.alpha = alpha}, pool);
       const Vector parameters = Pack(model, ep.packing());
@@ -102,8 +90,8 @@ TEST(Ep, TinyInputVarianceTakesTheOtherPathToTheSamePosterior) {
   for (const std::vector<Index>& hidden : {std::vector<Index>{}, {2}}) {
     DeepGp model = RandomModel({.hidden = hidden, .linear_mean = true}, &stream);
     SetPrior(&model.layers[0]);  // both paths start from it alike
-    const Table table = RandomTable(7, 2, 1, false, &stream);
-    Table nearly = table;
+    const LabelledRows table = RandomRows(7, 2, 1, false, &stream);
+    LabelledRows nearly = table;
     nearly.x.var.setConstant(1e-10);
     for (const double alpha : {0.0, 0.6}) {
       Ep line(model, table.x, table.y, {.alpha = alpha}, pool);
@@ -146,7 +134,7 @@ TEST_P(FactorGradient, OfHyperparametersWithFactorsFixed) {
   const auto& [c, alpha] = GetParam();
   RandomStream stream(3);
   const DeepGp model = RandomModel(c.model, &stream);
-  const Table table = RandomTable(9, c.model.inputs, c.model.outputs, c.uncertain, &stream);
+  const LabelledRows table = RandomRows(9, c.model.inputs, c.model.outputs, c.uncertain, &stream);
   const ThreadPool pool(1);
   Ep ep(model, table.x, table.y, {.alpha = alpha, .noise_floor = 0.01}, pool);
   Sep sep(model, table.x, table.y, {.alpha = alpha, .noise_floor = 0.01}, pool);
@@ -165,10 +153,10 @@ TEST_P(FactorGradient, AWholeWeightIsThatManyRows) {
   const auto& [c, alpha] = GetParam();
   RandomStream stream(5);
   const DeepGp model = RandomModel(c.model, &stream);
-  const Table table = RandomTable(4, c.model.inputs, c.model.outputs, c.uncertain, &stream);
+  const LabelledRows table = RandomRows(4, c.model.inputs, c.model.outputs, c.uncertain, &stream);
   const Vector weights = (Vector(4) << 2, 1, 3, 1).finished();
   const std::vector<Index> copies = {0, 0, 1, 2, 2, 2, 3};
-  Table repeated{Moments(7, table.x.cols()), Matrix(7, table.y.cols())};
+  LabelledRows repeated{Moments(7, table.x.cols()), Matrix(7, table.y.cols())};
   for (Index n = 0; n < 7; ++n) {
     repeated.x.mean.row(n) = table.x.mean.row(copies[n]);
     repeated.x.var.row(n) = table.x.var.row(copies[n]);
@@ -204,7 +192,7 @@ TEST_P(FactorGradient, AWholeWeightIsThatManyRows) {
 TEST(Ep, WeightsBelowAlphaAreRefused) {
   RandomStream stream(6);
   const DeepGp model = RandomModel({}, &stream);
-  const Table table = RandomTable(3, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(3, 2, 1, false, &stream);
   const ThreadPool pool(1);
   const Vector weights = (Vector(3) << 1, 0.4, 1).finished();
   EXPECT_NO_THROW(Ep(model, table.x, table.y, {.alpha = 0.4, .weights = weights}, pool));
@@ -216,7 +204,7 @@ TEST(Ep, GradientAtTheFixedPointIsTheWholeGradient) {
   RandomStream stream(4);
   const ThreadPool pool(1);
   DeepGp model = RandomModel({.M = 3}, &stream);
-  Table table = RandomTable(8, 2, 1, false, &stream);
+  LabelledRows table = RandomRows(8, 2, 1, false, &stream);
   model.likelihood = MakeLikelihood("probit");
   model.likelihood_parameters.resize(0);
   table.y = table.y.unaryExpr([](double v) { return v < 0 ? -1.0 : 1.0; });
@@ -239,7 +227,7 @@ TEST(Ep, DeepUpdatesSettle) {
   RandomStream stream(5);
   const ThreadPool pool(2);
   const DeepGp model = RandomModel({.hidden = {2}, .M = 4}, &stream);
-  Table table = RandomTable(20, 2, 1, false, &stream);
+  LabelledRows table = RandomRows(20, 2, 1, false, &stream);
   table.y = table.x.mean.col(0).array().sin().matrix();
   Ep ep(model, table.x, table.y, {.alpha = 0.5}, pool);
   const Vector parameters = Pack(model, ep.packing());
@@ -257,7 +245,7 @@ TEST(Sep, IsEpForOneRow) {
   for (const bool uncertain : {false, true}) {
     DeepGp model = RandomModel({.hidden = {2}}, &stream);
     SetPrior(&model.layers[0]);
-    const Table table = RandomTable(1, 2, 1, uncertain, &stream);
+    const LabelledRows table = RandomRows(1, 2, 1, uncertain, &stream);
     for (const double alpha : {1.0, 0.4}) {
       Ep ep(model, table.x, table.y, {.alpha = alpha}, pool);
       Sep sep(model, table.x, table.y, {.alpha = alpha}, pool);
@@ -279,7 +267,7 @@ TEST(Sep, IsEpInTheVariationalLimit) {
   const ThreadPool pool(1);
   DeepGp model = RandomModel({.hidden = {2}}, &stream);
   SetPrior(&model.layers[0]);
-  const Table table = RandomTable(9, 2, 1, true, &stream);
+  const LabelledRows table = RandomRows(9, 2, 1, true, &stream);
   Ep ep(model, table.x, table.y, {.alpha = 0}, pool);
   Sep sep(model, table.x, table.y, {.alpha = 0}, pool);
   const Vector parameters = Pack(model, ep.packing());
@@ -295,7 +283,7 @@ TEST(Sep, EnergyIsThatOfTheTiedFactor) {
   RandomStream stream(8);
   const ThreadPool pool(1);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
-  const Table table = RandomTable(9, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(9, 2, 1, false, &stream);
   Sep sep(model, table.x, table.y, {.alpha = 0.5}, pool);
   const Vector parameters = Pack(model, sep.packing());
   sep.Update(parameters, AllRows(9));
@@ -306,7 +294,7 @@ TEST(Sep, EnergyIsThatOfTheTiedFactor) {
 }
 
 template <typename Inference>
-DeepGp AfterTwoUpdates(const DeepGp& model, const Table& table, std::span<const Index> rows,
+DeepGp AfterTwoUpdates(const DeepGp& model, const LabelledRows& table, std::span<const Index> rows,
                        int threads) {
   const ThreadPool pool(threads);
   Inference inference(model, table.x, table.y, {.alpha = 0.5}, pool);
@@ -321,7 +309,7 @@ void ExpectIndependenceOfThreadsAndOrder() {
   RandomStream stream(9);
   for (const bool uncertain : {false, true}) {
     const DeepGp model = RandomModel({.hidden = {2}, .M = 5}, &stream);
-    const Table table = RandomTable(40, 2, 1, uncertain, &stream);
+    const LabelledRows table = RandomRows(40, 2, 1, uncertain, &stream);
     const DeepGp one = AfterTwoUpdates<Inference>(model, table, AllRows(40), 1);
     const DeepGp three = AfterTwoUpdates<Inference>(model, table, AllRows(40), 3);
     EXPECT_EQ(LargestPosteriorDifference(one, three), 0);
@@ -338,7 +326,7 @@ TEST(Ep, OneRowAtATimeReachesTheSameFixedPoint) {
   RandomStream stream(10);
   const ThreadPool pool(1);
   const DeepGp model = RandomModel({.M = 4}, &stream);
-  const Table table = RandomTable(6, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(6, 2, 1, false, &stream);
   Ep ep(model, table.x, table.y, {.alpha = 1}, pool);
   const Vector parameters = Pack(model, ep.packing());
   for (Index n = 0; n < 6; ++n) {
@@ -356,7 +344,7 @@ TEST(Ep, CoincidentPseudoInputsAndTinyNoise) {
     for (SparseGp& gp : layer.gps) gp.Z.row(2) = gp.Z.row(0);
   }
   model.likelihood_parameters[0] = 1e-6;
-  const Table table = RandomTable(9, 2, 1, false, &stream);
+  const LabelledRows table = RandomRows(9, 2, 1, false, &stream);
   Ep ep(model, table.x, table.y, {.alpha = 1}, pool);
   const Vector parameters = Pack(model, ep.packing());
   for (int i = 0; i < 20; ++i) {
@@ -372,7 +360,7 @@ TEST(Ep, NotANumberIsReportedNotHidden) {
   RandomStream stream(12);
   const ThreadPool pool(1);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
-  Table table = RandomTable(9, 2, 1, false, &stream);
+  LabelledRows table = RandomRows(9, 2, 1, false, &stream);
   table.y(3, 0) = std::nan("");
   Ep ep(model, table.x, table.y, {.alpha = 1}, pool);
   const Vector parameters = Pack(model, ep.packing());

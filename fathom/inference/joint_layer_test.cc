@@ -13,18 +13,7 @@
 namespace fathom {
 namespace {
 
-struct Table {
-  Moments x;
-  Matrix y;
-};
-
-Table RandomTable(Index rows, Index outputs, bool uncertain, RandomStream* stream) {
-  Table table{Moments::Certain(stream->NormalMatrix(rows, 2)), stream->NormalMatrix(rows, outputs)};
-  if (uncertain) AddInputVariance(stream, &table.x);
-  return table;
-}
-
-double FOf(DeepGp model, bool full, const Table& table, double alpha, int threads = 1) {
+double FOf(DeepGp model, bool full, const LabelledRows& table, double alpha, int threads = 1) {
   model.full_covariance = full;
   const ThreadPool pool(threads);
   const AepEnergy energy(model, table.x, table.y, {.alpha = alpha}, pool);
@@ -69,7 +58,7 @@ TEST_P(FullCovarianceOf, GradientOfEveryParameter) {
   }
   SpreadShared(&model);
   model.full_covariance = true;
-  const Table table = RandomTable(5, c.model.outputs, c.uncertain, &stream);
+  const LabelledRows table = RandomRows(5, 2, c.model.outputs, c.uncertain, &stream);
   const ThreadPool pool(1);
   const AepEnergy energy(model, table.x, table.y, {.alpha = alpha}, pool);
   const std::vector<Index> batch = {0, 2, 3};
@@ -82,7 +71,7 @@ TEST(FullCovariance, IsTheDiagonalPropagationWhereNothingIsCorrelated) {
   for (const std::vector<Index>& hidden : {std::vector<Index>{}, {3}, {1, 1}}) {
     for (const bool mean : {false, true}) {
       const DeepGp model = RandomModel({.hidden = hidden, .linear_mean = mean}, &stream);
-      const Table table = RandomTable(20, 1, false, &stream);
+      const LabelledRows table = RandomRows(20, 2, 1, false, &stream);
       for (const double alpha : {0.0, 0.5, 1.0}) {
         const double F = FOf(model, false, table, alpha);
         EXPECT_NEAR(FOf(model, true, table, alpha), F, 1e-9 * std::abs(F));
@@ -101,14 +90,14 @@ TEST(FullCovariance, IsTheDiagonalPropagationWhereNothingIsCorrelated) {
 TEST(FullCovariance, MattersInThreeLayers) {
   RandomStream stream(3);
   const DeepGp model = RandomModel({.hidden = {2, 2}}, &stream);
-  const Table table = RandomTable(20, 1, false, &stream);
+  const LabelledRows table = RandomRows(20, 2, 1, false, &stream);
   EXPECT_GT(std::abs(FOf(model, true, table, 1) - FOf(model, false, table, 1)), 1e-3);
 }
 
 TEST(FullCovariance, AnyNumberOfThreadsGivesTheSameBits) {
   RandomStream stream(4);
   const DeepGp model = RandomModel({.hidden = {2, 2}}, &stream);
-  const Table table = RandomTable(100, 1, true, &stream);
+  const LabelledRows table = RandomRows(100, 2, 1, true, &stream);
   EXPECT_EQ(FOf(model, true, table, 0.5, 1), FOf(model, true, table, 0.5, 3));
 }
 

@@ -61,10 +61,10 @@ void PutRows(const Handed& from, bool joint, Index begin, Handed* to) {
   to->moments.var.middleRows(begin, from.moments.rows()) = from.moments.var;
 }
 
-void CopyInputs(const Moments& x, std::span<const Index> rows, Moments* out) {
-  for (std::size_t n = 0; n < rows.size(); ++n) {
-    out->mean.row(static_cast<Index>(n)) = x.mean.row(rows[n]);
-    out->var.row(static_cast<Index>(n)) = x.var.row(rows[n]);
+void CopyInputs(const Moments& x, std::span<const Index> places, Moments* out) {
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    out->mean.row(static_cast<Index>(n)) = x.mean.row(places[n]);
+    out->var.row(static_cast<Index>(n)) = x.var.row(places[n]);
   }
 }
 
@@ -74,16 +74,17 @@ void TileUpAndDown(const Task& task, Index first, Index batch_row, Tile* tile, C
                    Sums* sums) {
   Pass& pass = tile->pass;
   const auto rows = task.table.rows.subspan(batch_row, pass.rows());
+  const auto places = task.table.places.subspan(batch_row, pass.rows());
   const bool joint = task.network.options().joint;
   CopyRows(chunk->first.top(), joint, first, &pass.entered());
-  if (pass.NeedsRaw()) CopyInputs(task.table.x, rows, &pass.raw());
+  if (pass.NeedsRaw()) CopyInputs(task.table.x, places, &pass.raw());
   pass.Up(task.network, task.options.paths, rows);
   for (Index n = 0; n < pass.rows(); ++n) {
     const Vector& weights = task.table.weights;
     tile->targets.Meet(
         task.network, task.options,
-        {n, task.table.y.row(rows[n]).data(), weights.size() == 0 ? 1 : weights[rows[n]]}, &pass,
-        sums);
+        {n, task.table.y.row(places[n]).data(), weights.size() == 0 ? 1 : weights[places[n]]},
+        &pass, sums);
   }
   if (task.want == Want::kValue) return;
   pass.Down(task.network, {.entered = true, .raw = task.want == Want::kInputs}, sums);
@@ -96,9 +97,8 @@ void TileUpAndDown(const Task& task, Index first, Index batch_row, Tile* tile, C
 void ChunkUpAndDown(const Task& task, Index batch_row, Chunk* chunk, Sums* sums) {
   Pass& first = chunk->first;
   const Index count = first.rows();
-  const auto rows = task.table.rows.subspan(batch_row, count);
-  CopyInputs(task.table.x, rows, &first.raw());
-  first.Up(task.network, {}, rows);
+  CopyInputs(task.table.x, task.table.places.subspan(batch_row, count), &first.raw());
+  first.Up(task.network, {}, task.table.rows.subspan(batch_row, count));
   for (Index begin = 0; begin < count; begin += chunk->whole.pass.rows()) {
     const bool whole = count - begin >= chunk->whole.pass.rows();
     TileUpAndDown(task, begin, batch_row + begin, whole ? &chunk->whole : &chunk->last, chunk,
@@ -118,42 +118,57 @@ void ChunkUpAndDown(const Task& task, Index batch_row, Chunk* chunk, Sums* sums)
 Index NumSlots(const Network& network, Index rows) {
   if (network.options().joint) return std::clamp<Index>((rows + kTileRows - 1) / kTileRows, 1, 16);
   constexpr Index kMaxBytes = Index{256} << 20;
-  const Index most = std::clamp<Index>(rows / 256, 8, 32);
+  const Index most = std::clamp<Index>(rows / 256, 8, 1024);
   const Index by_memory = std::max<Index>(1, kMaxBytes / network.SumsBytes());
   return std::clamp<Index>(rows / kChunkRows, 1, std::min(most, by_memory));
 }
 
-}  // namespace
-
-const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
-                    Want want, const ThreadPool& pool, LogZWorkspace* workspace) {
-  const DeepGp& model = network.model();
-  FATHOM_CHECK(table.y.cols() == model.likelihood->NumTargets(model.outputs()) &&
-               table.x.cols() == model.input_dim());
-  const Index chunk_rows = ChunkRows(network);
-  const auto count = static_cast<Index>(table.rows.size());
-  const Index chunks = (count + chunk_rows - 1) / chunk_rows;
-  const Index slots = NumSlots(network, count);
-  if (static_cast<Index>(workspace->sums.size()) < slots) workspace->sums.resize(slots);
+// The sums of some of the slots.
+void SumSlots(const Task& task, const SlotPlan& plan, SlotRange slots, const ThreadPool& pool,
+              LogZWorkspace* workspace) {
+  const Network& network = task.network;
   workspace->workers.resize(pool.size());
-  const Index paths = options.paths.samples;
+  const Index paths = task.options.paths.samples;
   for (LogZWorkspace::Scratch& scratch : workspace->workers) {
-    Reserve(network, std::min(count, chunk_rows), paths, &scratch.whole);
-    if (count > chunk_rows) Reserve(network, count % chunk_rows, paths, &scratch.last);
+    Reserve(network, std::min(plan.rows, plan.chunk_rows), paths, &scratch.whole);
+    if (plan.rows > plan.chunk_rows)
+      Reserve(network, plan.rows % plan.chunk_rows, paths, &scratch.last);
   }
-  if (want == Want::kInputs) workspace->d_inputs.SetZero(count, model.input_dim());
-  const Task task{network, options, table, want, &workspace->d_inputs};
-  pool.Run(slots, [&](Index slot, int worker) {
+  pool.Run(slots.end - slots.begin, [&](Index i, int worker) {
+    const Index slot = slots.begin + i;
     LogZWorkspace::Scratch& scratch = workspace->workers[worker];
     Sums& sums = workspace->sums[slot];
     network.ResetSums(&sums);
-    for (Index c = slot; c < chunks; c += slots) {
-      const Index begin = c * chunk_rows;
-      const bool whole = count - begin >= scratch.whole.first.rows();
+    for (Index c = slot; c < plan.chunks(); c += plan.slots) {
+      const Index begin = c * plan.chunk_rows;
+      const bool whole = plan.rows - begin >= scratch.whole.first.rows();
       ChunkUpAndDown(task, begin, whole ? &scratch.whole : &scratch.last, &sums);
     }
   });
-  Sums::AddToFirst({workspace->sums.data(), static_cast<std::size_t>(slots)}, pool);
+}
+
+}  // namespace
+
+SlotPlan PlanSlots(const Network& network, Index rows) {
+  return {rows, ChunkRows(network), NumSlots(network, rows)};
+}
+
+const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
+                    Want want, const ThreadPool& pool, const Communicator& ranks,
+                    LogZWorkspace* workspace) {
+  const DeepGp& model = network.model();
+  FATHOM_CHECK(table.y.cols() == model.likelihood->NumTargets(model.outputs()) &&
+               table.x.cols() == model.input_dim() && table.places.size() == table.rows.size());
+  FATHOM_CHECK(want != Want::kInputs || ranks.size() == 1);
+  const SlotPlan plan = PlanSlots(network, static_cast<Index>(table.rows.size()));
+  const SlotRange mine = SlotsOfRank(plan.slots, ranks.rank(), ranks.size());
+  if (static_cast<Index>(workspace->sums.size()) < plan.slots) workspace->sums.resize(plan.slots);
+  if (want == Want::kInputs) workspace->d_inputs.SetZero(plan.rows, model.input_dim());
+  if (!mine.Holds(Index{0})) network.ResetSums(&workspace->sums[0]);  // for its layout
+  const Task task{network, options, table, want, &workspace->d_inputs};
+  DoTogether(ranks, [&] { SumSlots(task, plan, mine, pool, workspace); });
+  AddInTree({workspace->sums.data(), static_cast<std::size_t>(plan.slots)}, ranks, pool,
+            &workspace->tree);
   return workspace->sums[0];
 }
 

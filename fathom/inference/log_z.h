@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "fathom/inference/add_in_tree.h"
 #include "fathom/inference/targets.h"
 
 namespace fathom {
@@ -37,8 +38,9 @@ struct LogZWorkspace {
     Chunk whole, last;
   };
   std::vector<Scratch> workers;  // of the thread pool
-  std::vector<Sums> sums;        // of every n-th chunk
-  Moments d_inputs;              // [rows, D], if Want::kInputs
+  std::vector<Sums> sums;        // of every n-th chunk: a slot
+  TreeMemory tree;
+  Moments d_inputs;  // [rows, D], if Want::kInputs
 };
 
 // kInputs is kGradient and, besides, the gradient with respect to the means and variances of the
@@ -49,14 +51,29 @@ enum class Want { kValue, kGradient, kInputs };
 struct TableRows {
   const Moments& x;
   const Matrix& y;
-  const Vector& weights;  // [rows of the table]: how many rows each counts as; empty: one each
-  std::span<const Index> rows;
+  const Vector& weights;          // beside them: how many rows each counts as; empty: one each
+  std::span<const Index> rows;    // their numbers in the table, which random paths follow
+  std::span<const Index> places;  // [rows]: where each stands in x, y and weights
 };
 
-// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of.
-// They live in the workspace, as do the gradients with respect to the inputs.
+// How the rows of a batch are dealt to slots, by the batch and the model alone. Slot s has the
+// chunks s, s + slots, s + 2 slots, ...
+struct SlotPlan {
+  Index rows = 0;
+  Index chunk_rows = 1;
+  Index slots = 1;
+
+  Index chunks() const { return (rows + chunk_rows - 1) / chunk_rows; }
+  Index SlotOf(Index row) const { return row / chunk_rows % slots; }
+};
+SlotPlan PlanSlots(const Network& network, Index rows);
+
+// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of. They
+// live in the workspace of rank 0, as do the gradients with respect to the inputs if there is no
+// other rank. Each rank needs the rows of its own slots only; all ranks call it together.
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
-                    Want want, const ThreadPool& pool, LogZWorkspace* workspace);
+                    Want want, const ThreadPool& pool, const Communicator& ranks,
+                    LogZWorkspace* workspace);
 
 }  // namespace fathom
 

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-double MaxDifference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
+double LargestDifference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 // Some factor that may widen a direction, but leaves a distribution.
 Natural RandomNatural(Index M, RandomStream* stream) {
@@ -25,13 +25,13 @@ TEST(MomentMatching, BeliefAgainstExplicitInverses) {
   const Matrix precision = Matrix::Identity(5, 5) + factor.T;
   const Matrix V = precision.inverse();
   const Vector m = V * factor.h;
-  EXPECT_LT(MaxDifference(belief.V, V), 1e-13);
-  EXPECT_LT(MaxDifference(belief.m, m), 1e-13);
+  EXPECT_LT(LargestDifference(belief.V, V), 1e-13);
+  EXPECT_LT(LargestDifference(belief.m, m), 1e-13);
   EXPECT_NEAR(belief.phi, -0.5 * std::log(precision.determinant()) + 0.5 * m.dot(precision * m),
               1e-12);
   const Natural back = ToNatural(ToWhitened(belief));
-  EXPECT_LT(MaxDifference(back.T, factor.T), 1e-12);
-  EXPECT_LT(MaxDifference(back.h, factor.h), 1e-12);
+  EXPECT_LT(LargestDifference(back.T, factor.T), 1e-12);
+  EXPECT_LT(LargestDifference(back.h, factor.h), 1e-12);
 }
 
 TEST(MomentMatching, WhatIsNoDistributionIsRefused) {
@@ -62,9 +62,9 @@ TEST(MomentMatching, FactorTimesCavityHasThePapersMoments) {
     ASSERT_TRUE(MatchMoments(cavity, slopes, alpha, &factor));
     Belief q;
     ASSERT_TRUE(ToBelief({others.h + alpha * factor.h, others.T + alpha * factor.T}, &q));
-    EXPECT_LT(MaxDifference(q.m, cavity.m + cavity.V * slopes.g), 1e-12);
+    EXPECT_LT(LargestDifference(q.m, cavity.m + cavity.V * slopes.g), 1e-12);
     const Matrix D = slopes.g * slopes.g.transpose() + 2 * slopes.E;
-    EXPECT_LT(MaxDifference(q.V, cavity.V - cavity.V * D * cavity.V), 1e-12);
+    EXPECT_LT(LargestDifference(q.V, cavity.V - cavity.V * D * cavity.V), 1e-12);
   }
 }
 
@@ -81,8 +81,8 @@ TEST(MomentMatching, ALineIsAFactorOfRankOne) {
         MatchMoments(cavity, CavitySlopes{d_t * c, -d_s * c * c.transpose()}, alpha, &dense));
     LineFactor line;
     ASSERT_TRUE(MatchMoments(c.dot(cavity.m), c.dot(cavity.V * c), d_t, d_s, alpha, &line));
-    EXPECT_LT(MaxDifference(dense.T, line.T * c * c.transpose()), 1e-12) << alpha;
-    EXPECT_LT(MaxDifference(dense.h, line.h * c), 1e-12) << alpha;
+    EXPECT_LT(LargestDifference(dense.T, line.T * c * c.transpose()), 1e-12) << alpha;
+    EXPECT_LT(LargestDifference(dense.h, line.h * c), 1e-12) << alpha;
   }
 }
 
@@ -97,8 +97,8 @@ TEST(MomentMatching, SmallAlphaTendsToTheVariationalLimit) {
   const double alpha = 1e-7;
   Natural factor;
   ASSERT_TRUE(MatchMoments(cavity, {alpha * limit.g, alpha * limit.E}, alpha, &factor));
-  EXPECT_LT(MaxDifference(factor.T, expected.T), 1e-5);
-  EXPECT_LT(MaxDifference(factor.h, expected.h), 1e-5);
+  EXPECT_LT(LargestDifference(factor.T, expected.T), 1e-5);
+  EXPECT_LT(LargestDifference(factor.h, expected.h), 1e-5);
 }
 
 }  // namespace

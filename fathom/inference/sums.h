@@ -42,8 +42,6 @@ class Sums {
   void SetZero() { values_.assign(static_cast<std::size_t>(layout.size), 0.0); }
   // `other` has the same layout.
   void Add(const Sums& other);
-  // Adds the others to the first, in their order, on all threads.
-  static void AddToFirst(std::span<Sums> sums, const ThreadPool& pool);
 
   double& log_z() { return values_[0]; }
   double log_z() const { return values_[0]; }
@@ -65,6 +63,7 @@ class Sums {
   Eigen::Map<const Vector> point_log_weights() const { return VectorAt(layout.point_log_weights); }
 
   std::span<double> values() { return values_; }
+  std::span<const double> values() const { return values_; }
 
  private:
   Eigen::Map<Vector> VectorAt(const Part& part) { return {values_.data() + part.begin, part.rows}; }

@@ -17,7 +17,7 @@
 namespace fathom {
 namespace {
 
-struct Function {
+struct LayerFunction {
   Vector theta;
   Matrix Z;
   Vector a;
@@ -26,7 +26,7 @@ struct Function {
 
   LatentFunction view() const { return {theta, Z, a, S, w}; }
   LatentFunctionGradient gradient_view() { return {theta, Z, a, S}; }
-  Function ZeroLike() const {
+  LayerFunction ZeroLike() const {
     return {Vector::Zero(theta.size()),
             Matrix::Zero(Z.rows(), Z.cols()),
             Vector::Zero(a.size()),
@@ -35,17 +35,17 @@ struct Function {
   }
 };
 
-std::vector<LatentFunction> Views(const std::vector<Function>& functions) {
+std::vector<LatentFunction> Views(const std::vector<LayerFunction>& functions) {
   std::vector<LatentFunction> views;
-  for (const Function& f : functions) views.push_back(f.view());
+  for (const LayerFunction& f : functions) views.push_back(f.view());
   return views;
 }
 
 // A function with a proper posterior: u ~ N(m, V) with V below the prior's covariance, so that S is
 // positive semidefinite.
-Function RandomFunction(const Kernel& kernel, Index M, Index D, bool linear_mean,
-                        RandomStream* random) {
-  Function f;
+LayerFunction RandomLayerFunction(const Kernel& kernel, Index M, Index D, bool linear_mean,
+                                  RandomStream* random) {
+  LayerFunction f;
   f.theta.resize(kernel.NumParameters(D));
   for (double& value : f.theta) value = 0.6 + random->Uniform();
   f.Z = 1.5 * random->NormalMatrix(M, D);
@@ -63,11 +63,11 @@ Function RandomFunction(const Kernel& kernel, Index M, Index D, bool linear_mean
   return f;
 }
 
-std::vector<Function> RandomLayer(const Kernel& kernel, Index outputs, Index D, bool linear_mean,
-                                  RandomStream* random) {
-  std::vector<Function> functions;
+std::vector<LayerFunction> RandomLayer(const Kernel& kernel, Index outputs, Index D,
+                                       bool linear_mean, RandomStream* random) {
+  std::vector<LayerFunction> functions;
   for (Index d = 0; d < outputs; ++d)
-    functions.push_back(RandomFunction(kernel, 3 + d, D, linear_mean, random));
+    functions.push_back(RandomLayerFunction(kernel, 3 + d, D, linear_mean, random));
   return functions;
 }
 
@@ -96,22 +96,22 @@ double Weighed(const FullMoments& weights, const FullMoments& out) {
 }
 
 struct Gradient {
-  std::vector<Function> functions;
+  std::vector<LayerFunction> functions;
   FullMoments x;
 };
 
-Gradient Backward(const Kernel& kernel, const std::vector<Function>& functions,
+Gradient Backward(const Kernel& kernel, const std::vector<LayerFunction>& functions,
                   const FullMoments& x, const FullMoments& weights) {
   Gradient g;
-  for (const Function& f : functions) g.functions.push_back(f.ZeroLike());
+  for (const LayerFunction& f : functions) g.functions.push_back(f.ZeroLike());
   std::vector<LatentFunctionGradient> views;
-  for (Function& f : g.functions) views.push_back(f.gradient_view());
+  for (LayerFunction& f : g.functions) views.push_back(f.gradient_view());
   PropagateFullBackward(kernel, Views(functions), x, weights, &views, &g.x);
   return g;
 }
 
 // The diagonal engine, function by function.
-Gradient DiagonalBackward(const Kernel& kernel, const std::vector<Function>& functions,
+Gradient DiagonalBackward(const Kernel& kernel, const std::vector<LayerFunction>& functions,
                           const Moments& x, const Moments& weights, Moments* out) {
   Gradient g;
   Moments d_x;
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(FullLayerOf, AgreesWithTheDiagonalProjection) {
   RandomStream random(1);
-  const std::vector<Function> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
+  const std::vector<LayerFunction> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
   Moments x(random.NormalMatrix(4, 2), random.NormalMatrix(4, 2).cwiseAbs());
   x.var(1, 0) = 0;         // one cell known
   x.var.row(2).setZero();  // one row known
@@ -184,7 +184,7 @@ TEST_P(FullLayerOf, AgreesWithTheDiagonalProjection) {
                "d var");
   }
   for (std::size_t d = 0; d < functions.size(); ++d) {
-    const Function& actual = g.functions[d];
+    const LayerFunction& actual = g.functions[d];
     ExpectNear(actual.theta, expected_gradient.functions[d].theta, 1e-11, "d theta");
     ExpectNear(actual.Z, expected_gradient.functions[d].Z, 1e-11, "d Z");
     ExpectNear(actual.a, expected_gradient.functions[d].a, 1e-11, "d a");
@@ -195,7 +195,7 @@ TEST_P(FullLayerOf, AgreesWithTheDiagonalProjection) {
 TEST_P(FullLayerOf, AgreesWithQuadrature) {
   for (const Index D : {1, 2}) {
     RandomStream random(2);
-    const std::vector<Function> functions = RandomLayer(kernel_, 2, D, linear_mean_, &random);
+    const std::vector<LayerFunction> functions = RandomLayer(kernel_, 2, D, linear_mean_, &random);
     FullMoments x = RandomInput(1, D, &random);
     x.cov[0] *= 0.3;  // for few nodes to be enough
     const FullMoments out = PropagateFull(kernel_, Views(functions), x);
@@ -209,7 +209,7 @@ TEST_P(FullLayerOf, AgreesWithQuadrature) {
     };
     const Vector mu = x.mean.row(0).transpose();
     const auto expect = [&](const auto& f) {
-      return GaussHermite(mu, x.cov[0], 40, [&](const Vector& at) { return f(given(at)); });
+      return ExpectByGaussHermite(mu, x.cov[0], 40, [&](const Vector& at) { return f(given(at)); });
     };
     for (Index i = 0; i < 2; ++i) {
       EXPECT_NEAR(out.mean(0, i), expect([&](const Moments& f) { return f.mean(0, i); }), 1e-8);
@@ -225,7 +225,7 @@ TEST_P(FullLayerOf, AgreesWithQuadrature) {
 
 TEST_P(FullLayerOf, GradientMatchesDifferences) {
   RandomStream random(3);
-  std::vector<Function> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
+  std::vector<LayerFunction> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
   FullMoments x = RandomInput(3, 2, &random);
   x.cov[1].setZero();
   const FullMoments weights = RandomWeights(3, 3, &random);
@@ -270,11 +270,11 @@ TEST_P(FullLayerOf, GradientMatchesDifferences) {
 
 TEST_P(FullLayerOf, ACertainRowIsThePlainKernelWithIndependentOutputs) {
   RandomStream random(4);
-  const std::vector<Function> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
+  const std::vector<LayerFunction> functions = RandomLayer(kernel_, 3, 2, linear_mean_, &random);
   const Moments x = Moments::Certain(random.NormalMatrix(1, 2));
   const FullMoments out = PropagateFull(kernel_, Views(functions), FullMoments::FromDiagonal(x));
   for (Index i = 0; i < 3; ++i) {
-    const Function& f = functions[static_cast<std::size_t>(i)];
+    const LayerFunction& f = functions[static_cast<std::size_t>(i)];
     Matrix cross(1, f.Z.rows());
     Vector prior(1);
     kernel_.Cross(f.theta, x.mean, f.Z, cross);
@@ -289,7 +289,7 @@ TEST_P(FullLayerOf, ACertainRowIsThePlainKernelWithIndependentOutputs) {
 
 TEST_P(FullLayerOf, ValueAndGradientAreContinuousAtZeroCovariance) {
   RandomStream random(5);
-  const std::vector<Function> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
+  const std::vector<LayerFunction> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
   FullMoments x = RandomInput(1, 2, &random);
   const FullMoments weights = RandomWeights(1, 2, &random);
   x.cov[0] *= 1e-9;
@@ -311,7 +311,7 @@ RC_GTEST_PROP(FullLayer, CovarianceIsSymmetricAndPositiveSemidefinite, ()) {
   RandomStream random(*rc::gen::arbitrary<std::uint32_t>());
   const Index D = *rc::gen::inRange<Index>(1, 4);
   const Index outputs = *rc::gen::inRange<Index>(1, 4);
-  const std::vector<Function> functions =
+  const std::vector<LayerFunction> functions =
       RandomLayer(kernel, outputs, D, *rc::gen::arbitrary<bool>(), &random);
   const FullMoments x = RandomInput(3, D, &random);
   const FullMoments out = PropagateFull(kernel, Views(functions), x);
@@ -324,7 +324,7 @@ RC_GTEST_PROP(FullLayer, CovarianceIsSymmetricAndPositiveSemidefinite, ()) {
 
 TEST_P(FullLayerOf, SumsOfGroupsOfRowsAddUp) {
   RandomStream random(6);
-  const std::vector<Function> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
+  const std::vector<LayerFunction> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
   const FullMoments x = RandomInput(2, 2, &random);
   const FullMoments weights = RandomWeights(2, 2, &random);
   const Gradient whole = Backward(kernel_, functions, x, weights);
@@ -343,10 +343,10 @@ TEST_P(FullLayerOf, SumsOfGroupsOfRowsAddUp) {
     layer->Backward(row(x), row(weights), sums.data(), nullptr);
     for (std::size_t i = 0; i < size; ++i) total[i] += sums[i];
   }
-  std::vector<Function> gradients;
-  for (const Function& f : functions) gradients.push_back(f.ZeroLike());
+  std::vector<LayerFunction> gradients;
+  for (const LayerFunction& f : functions) gradients.push_back(f.ZeroLike());
   std::vector<LatentFunctionGradient> views;
-  for (Function& f : gradients) views.push_back(f.gradient_view());
+  for (LayerFunction& f : gradients) views.push_back(f.gradient_view());
   layer->Finish(total.data(), &views);
   for (std::size_t d = 0; d < 2; ++d) {
     ExpectNear(gradients[d].theta, whole.functions[d].theta, 1e-12, "d theta");
@@ -358,7 +358,7 @@ TEST_P(FullLayerOf, SumsOfGroupsOfRowsAddUp) {
 
 TEST_P(FullLayerOf, CoincidentPseudoInputsAndOneOfEachAreFine) {
   RandomStream random(7);
-  std::vector<Function> functions = RandomLayer(kernel_, 1, 1, linear_mean_, &random);
+  std::vector<LayerFunction> functions = RandomLayer(kernel_, 1, 1, linear_mean_, &random);
   functions[0].Z.row(1) = functions[0].Z.row(0);
   const FullMoments x = RandomInput(1, 1, &random);
   Moments expected;
@@ -372,7 +372,7 @@ TEST_P(FullLayerOf, CoincidentPseudoInputsAndOneOfEachAreFine) {
 
 TEST_P(FullLayerOf, WrongShapesAreRefusedByName) {
   RandomStream random(8);
-  const std::vector<Function> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
+  const std::vector<LayerFunction> functions = RandomLayer(kernel_, 2, 2, linear_mean_, &random);
   EXPECT_THROW(PropagateFull(kernel_, {}, RandomInput(1, 2, &random)), Error);
   EXPECT_THROW(PropagateFull(kernel_, Views(functions), RandomInput(1, 3, &random)), Error);
   FullMoments x = RandomInput(2, 2, &random);

@@ -12,7 +12,7 @@ namespace fathom {
 namespace {
 
 // Differences take small steps, because a spectral mixture's variances are of order 1/40.
-constexpr double kStep = 1e-4;
+constexpr double kKernelStep = 1e-4;
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kKernels), [](const auto& test) {
   std::string name = test.param.name;
@@ -163,7 +163,7 @@ TEST_P(EveryKernel, CrossAndDiagonalBackward) {
   kernel_->DiagonalBackward(f.theta, X, d_diagonal, d_theta, &dX_ref);
   Vector gradient(point.size());
   gradient << d_theta, dX.reshaped<Eigen::RowMajor>(), dZ.reshaped<Eigen::RowMajor>();
-  ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
+  ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kKernelStep);
 }
 
 // A kernel's own derivatives against the differences that serve those without.
@@ -206,7 +206,7 @@ TEST_P(EveryKernel, GramBackward) {
     kernel_->GramBackward(f.theta, f.Z, K, dK, {d_theta, dZ}, &scratch);
     Vector gradient(point.size());
     gradient << d_theta, Eigen::Map<const Vector>(dZ.data(), dZ.size());
-    ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kStep);
+    ExpectGradientMatches(value, gradient, point, 1e-8, nullptr, kKernelStep);
     // It adds.
     kernel_->GramBackward(f.theta, f.Z, K, dK, {d_theta, dZ}, &scratch);
     EXPECT_NEAR(d_theta[0], 2 * gradient[0], 1e-12);

@@ -15,8 +15,8 @@ using MapVector = Eigen::Map<Vector>;
 using ConstMapVector = Eigen::Map<const Vector>;
 
 // Sums over rows, with e_ni = dF/d log k_ni.
-struct Sums {
-  Sums(const Shape& shape, double* memory)
+struct CertainSums {
+  CertainSums(const Shape& shape, double* memory)
       : kk(memory),
         ex(kk + shape.M * shape.padded),
         e(ex + shape.M * shape.D),
@@ -118,7 +118,7 @@ void CertainRows::Backward(const Shape& shape, Index rows, double* tape_memory,
                            const InputSlopes& d_x) const {
   const auto [d_m, d_v] = d_out;
   const Tape tape(shape, rows, tape_memory);
-  const Sums sums(shape, sums_memory);
+  const CertainSums sums(shape, sums_memory);
   SymmetricRankUpdate(rows, shape.M, d_v, tape.k, tape.scratch, sums.kk);
   MapVector a_sum(sums.a, shape.M);
   MapVector e_sum(sums.e, shape.M);
@@ -150,7 +150,7 @@ void CertainRows::Backward(const Shape& shape, Index rows, double* tape_memory,
 
 void CertainRows::Finish(const Shape& shape, const double* sums_memory,
                          LatentFunctionGradient* gradient) const {
-  const Sums sums(shape, const_cast<double*>(sums_memory));  // NOLINT: read only
+  const CertainSums sums(shape, const_cast<double*>(sums_memory));  // NOLINT: read only
   for (Index i = 0; i < shape.M; ++i) {
     for (Index j = 0; j <= i; ++j) {
       const double d = sums.kk[i * shape.padded + j];

@@ -80,7 +80,7 @@ double Cross(const Problem& p) {
 
 void ExpectMatchesQuadrature(const Problem& p, int nodes) {
   const auto expect = [&](const std::function<double(const Vector&)>& f) {
-    return GaussHermite(p.mu, p.Sigma, nodes, f);
+    return ExpectByGaussHermite(p.mu, p.Sigma, nodes, f);
   };
   EXPECT_NEAR(Psi1(p), expect([&](const Vector& x) { return p.a.dot(KernelVector(p.first(), x)); }),
               1e-9);

@@ -11,8 +11,8 @@ namespace {
 using MapVector = Eigen::Map<Vector>;
 using ConstMapVector = Eigen::Map<const Vector>;
 
-struct Sums {
-  Sums(const Shape& shape, Index pairs, double* memory)
+struct UncertainSums {
+  UncertainSums(const Shape& shape, Index pairs, double* memory)
       : pair(memory),
         a(pair + (2 * shape.D + 1) * pairs),
         z(a + shape.padded),
@@ -193,7 +193,7 @@ void UncertainRows::BackwardAs(const Shape& shape, const RowsIn& x, double* tape
   const auto [d_m, d_v] = d_out;
   const Index D = shape.D;
   const Tape<Real> tape(*this, D, rows, tape_memory);
-  const Sums sums(shape, pairs_, sums_memory);
+  const UncertainSums sums(shape, pairs_, sums_memory);
   const bool linear = shape.w.size() > 0;
   MapVector a_sum(sums.a, shape.M);
   MapVector t(tape.t, shape.M);
@@ -262,7 +262,7 @@ void UncertainRows::BackwardAs(const Shape& shape, const RowsIn& x, double* tape
 
 void UncertainRows::Finish(const Shape& shape, const double* sums_memory,
                            LatentFunctionGradient* gradient) const {
-  const Sums sums(shape, pairs_, const_cast<double*>(sums_memory));  // NOLINT: read only
+  const UncertainSums sums(shape, pairs_, const_cast<double*>(sums_memory));  // NOLINT: read only
   const Index D = shape.D;
   gradient->a += ConstMapVector(sums.a, shape.M);
   gradient->theta[0] += sums.log_variance[0] / shape.variance;

@@ -11,7 +11,7 @@ namespace {
 using MapVector = Eigen::Map<Vector>;
 using MapMatrix = Eigen::Map<Matrix>;
 
-bool IsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array() == 0).all(); }
+bool RowIsCertain(const Projection::Rows& var, Index n) { return (var.row(n).array() == 0).all(); }
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void SpectralMixtureProjection::Forward(const Input& x, double* tape_memory, dou
     const MapVector k(tape.k, c_.M);
     const double* mu = mean.row(n).data();
     v[n] = c_.weights.sum();
-    if (IsCertain(var, n)) {
+    if (RowIsCertain(var, n)) {
       spectral_mixture::Plain(c_, mu, tape.k);
       MapVector Sk(tape.Sk, c_.M);
       Sk.noalias() = S_ * k;
@@ -116,7 +116,7 @@ void SpectralMixtureProjection::Backward(const Input& x, double* tape_memory, co
     d_s.setZero();
     if (w_.size() > 0) d_mu += d_m[n] * w_;
     for (Index q = 0; q < c_.Q; ++q) sums.slopes.weights[q] += g;
-    if (IsCertain(var, n)) {
+    if (RowIsCertain(var, n)) {
       d_k = d_m[n] * a_ - 2 * g * MapVector(tape.Sk, c_.M);
       a_sum += d_m[n] * k;
       MapMatrix(sums.kk, c_.M, c_.M).noalias() += g * k * k.transpose();

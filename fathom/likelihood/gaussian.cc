@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
@@ -18,6 +19,10 @@ double Gaussian::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
   const double log_two_pi = std::log(2 * std::numbers::pi);
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {
+    if (std::isnan(y[d])) {  // nothing is known
+      slopes.m[d] = slopes.v[d] = 0;
+      continue;
+    }
     const double sigma2 = parameters[d];
     const double residual = y[d] - m[d];
     if (alpha == 0) {
@@ -38,7 +43,37 @@ double Gaussian::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
   return log_z;
 }
 
+namespace {
+
+// log Z of the outputs whose targets are known; the slopes of the others are 0.
+double LogZOfKnown(const Gaussian& gaussian, const LogZFullRow& row, const LogZFullSlopes& slopes) {
+  std::vector<Index> known;
+  for (Index d = 0; d < row.m.size(); ++d) {
+    if (!std::isnan(row.y[d])) known.push_back(d);
+  }
+  slopes.m.setZero(row.m.size());
+  slopes.Cov.setZero(row.m.size(), row.m.size());
+  if (known.empty()) return 0;
+  const Vector parameters = row.parameters(known);
+  const Vector y = Eigen::Map<const Vector>(row.y, row.m.size())(known);
+  const Vector m = row.m(known);
+  const Matrix Cov = row.Cov(known, known);
+  Vector d_m(m.size());
+  Matrix d_Cov(m.size(), m.size());
+  Vector d_parameters = Vector::Zero(m.size());
+  const double log_z = gaussian.LogZFull({parameters, row.alpha, y.data(), m, Cov},
+                                         {d_m, d_Cov, d_parameters.data()});
+  slopes.m(known) = d_m;
+  slopes.Cov(known, known) = d_Cov;
+  for (std::size_t i = 0; i < known.size(); ++i) slopes.parameters[known[i]] += d_parameters[i];
+  return log_z;
+}
+
+}  // namespace
+
 double Gaussian::LogZFull(const LogZFullRow& row, const LogZFullSlopes& slopes) const {
+  if (Eigen::Map<const Vector>(row.y, row.m.size()).hasNaN())
+    return LogZOfKnown(*this, row, slopes);
   const Vector& parameters = row.parameters;
   const double alpha = row.alpha;
   const Vector& m = row.m;

@@ -40,11 +40,12 @@ class GivenLogNoise {
 // Where N(log n; centre, v_g) exp(A) lives, in distances from the centre. A falls with a slope of
 // at least -alpha/2, and it rises only up to n = 2 (r^2 + v), with a slope of at most
 // (1 - alpha)/2 + r^2/2 max(share / T).
-struct Support {
+struct LogNoiseSupport {
   double lo, hi;
   std::vector<Zone> zones;
 
-  Support(const GivenLogNoise& A, double alpha, double r2, double v, double centre, double v_g) {
+  LogNoiseSupport(const GivenLogNoise& A, double alpha, double r2, double v, double centre,
+                  double v_g) {
     const double sd = std::sqrt(v_g);
     const double steepest =
         0.5 * (1 - alpha) + 0.5 * r2 * std::min(0.25 / v, alpha * std::exp(-centre));
@@ -95,7 +96,7 @@ TiltedLogZ<2> LogZOf(double alpha, double residual, double v, double centre, dou
   const GivenLogNoise A(alpha, residual, v);
   if (std::isnan(residual + v + centre + v_g)) return {NAN, NAN, NAN, {NAN, NAN}};
   if (v_g < 1e-200) return IntegrateTilted<2>(1, centre, v_g, 0, 0, {}, A);
-  const Support support(A, alpha, residual * residual, v, centre, v_g);
+  const LogNoiseSupport support(A, alpha, residual * residual, v, centre, v_g);
   return IntegrateTilted<2>(1, centre, v_g, support.lo, support.hi, support.zones, A);
 }
 
@@ -112,6 +113,10 @@ double Heteroscedastic::LogZ(const LogZRow& row, const LogZSlopes& slopes) const
   double log_z = 0;
   for (Index t = 0; t < targets; ++t) {
     const Index g = targets + t;
+    if (std::isnan(y[t])) {  // nothing is known
+      slopes.m[t] = slopes.v[t] = slopes.m[g] = slopes.v[g] = 0;
+      continue;
+    }
     const TiltedLogZ<2> z = LogZOf(alpha, y[t] - m[t], v[t], m[g] + std::log(parameters[t]), v[g]);
     log_z += z.value;
     slopes.m[t] = z.d_parameters[0];

@@ -35,11 +35,11 @@ double TailEnd(const Exponent& exponent, double u) {
 }
 
 // Where N(f; m, v) exp(alpha (y f - e^f)) lives, in distances from m.
-struct Support {
+struct LogRateSupport {
   double lo, hi;
   std::vector<Zone> zones;
 
-  Support(double alpha, double y, double m, double v) {
+  LogRateSupport(double alpha, double y, double m, double v) {
     // The mode: (f - m) / v = alpha (y - e^f).
     const double offset = std::log(alpha * v);
     const double mode = SolveLogSum(m + alpha * v * y + offset) - offset;
@@ -73,14 +73,19 @@ TiltedLogZ<0> LogZOf(double alpha, double y, double m, double v) {
   };
   if (std::isnan(m + v) || v < 1e-200)
     return IntegrateTilted<0>(alpha, m, v, 0, 0, {}, log_density);
-  const Support support(alpha, y, m, v);
+  const LogRateSupport support(alpha, y, m, v);
   return IntegrateTilted<0>(alpha, m, v, support.lo, support.hi, support.zones, log_density);
 }
 
 }  // namespace
 
 void Poisson::StartFrom(const Matrix& y, Vector* parameters) const {
-  *parameters = y.colwise().mean().transpose().cwiseMax(1e-3);
+  for (Index d = 0; d < y.cols(); ++d) {
+    const auto unknown = y.col(d).array().isNaN();
+    const auto known = static_cast<double>(y.rows() - unknown.count());
+    const double mean = unknown.select(0, y.col(d)).sum() / std::max(known, 1.0);
+    (*parameters)[d] = std::max(mean, 1e-3);
+  }
 }
 
 std::string Poisson::TargetRule(Index /*outputs*/, double y) const { return CountRule(y); }
@@ -94,6 +99,10 @@ double Poisson::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
   const double* const v = row.v;
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {
+    if (std::isnan(y[d])) {  // nothing is known
+      slopes.m[d] = slopes.v[d] = 0;
+      continue;
+    }
     const TiltedLogZ<0> z = LogZOf(alpha, y[d], m[d] + std::log(parameters[d]), v[d]);
     log_z += z.value;
     slopes.m[d] = z.d_m;

@@ -13,8 +13,8 @@ namespace fathom {
 
 namespace {
 
-constexpr double kReach = 8.3;  // Phi(-8.3) = 5e-17
-constexpr double kLeastVariance = 1e-16;
+constexpr double kNormalReach = 8.3;  // Phi(-8.3) = 5e-17
+constexpr double kLeastVarianceOfF = 1e-16;
 
 // f_c = m_c + s_c z lies above f_j for Phi(shift + slope z) of the values of f_j.
 struct Rival {
@@ -28,20 +28,20 @@ double Density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::nu
 
 double RobustMax::LargestProbability(Index c, Index outputs, const double* m, const double* v,
                                      double* d_m, double* d_v) {
-  const double s_c = std::sqrt(std::max(v[c], kLeastVariance));
+  const double s_c = std::sqrt(std::max(v[c], kLeastVarianceOfF));
   const bool slopes = d_m != nullptr;
   std::vector<Rival> rivals;
   // A product of many factors is narrower than each.
   const double step = outputs > 4 ? 2 : 3;
-  std::vector<Zone> zones{{-kReach, kReach, step}};
-  double lo = -kReach;
+  std::vector<Zone> zones{{-kNormalReach, kNormalReach, step}};
+  double lo = -kNormalReach;
   for (Index j = 0; j < outputs; ++j) {
     if (slopes) d_m[j] = d_v[j] = 0;
     if (j == c) continue;
-    const double s = std::sqrt(std::max(v[j], kLeastVariance));
+    const double s = std::sqrt(std::max(v[j], kLeastVarianceOfF));
     const Rival rival{j, (m[c] - m[j]) / s, s_c / s, s};
     const double centre = (m[j] - m[c]) / s_c;
-    const double reach = kReach / rival.slope;
+    const double reach = kNormalReach / rival.slope;
     rivals.push_back(rival);
     zones.push_back({centre - reach, centre + reach, step / rival.slope});
     lo = std::max(lo, centre - reach);
@@ -49,7 +49,7 @@ double RobustMax::LargestProbability(Index c, Index outputs, const double* m, co
   double P = 0;
   double d_s_c = 0;
   std::vector<double> cdf(rivals.size());
-  ForEachNode(lo, kReach, zones, [&](double z, double weight) {
+  ForEachNode(lo, kNormalReach, zones, [&](double z, double weight) {
     double product = weight * Density(z);
     for (std::size_t i = 0; i < rivals.size(); ++i) {
       cdf[i] = NormalCdf(rivals[i].shift + rivals[i].slope * z);

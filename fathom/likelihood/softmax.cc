@@ -13,10 +13,10 @@ namespace fathom {
 
 namespace {
 
-constexpr double kReach = 7.8;      // standard deviations; beyond lie 6e-15
-constexpr double kAbove = 4.0;      // exp(-e^4) = 2e-24
-constexpr double kBelow = 34.0;     // exp(-34) = 2e-15
-constexpr double kLatticeSd = 8.0;  // up to here a lattice of nodes serves all t
+constexpr double kReachInStds = 7.8;  // standard deviations; beyond lie 6e-15
+constexpr double kAbove = 4.0;        // exp(-e^4) = 2e-24
+constexpr double kBelow = 34.0;       // exp(-34) = 2e-15
+constexpr double kLatticeSd = 8.0;    // up to here a lattice of nodes serves all t
 
 constexpr double kNegligible = 1e-60;
 
@@ -29,7 +29,7 @@ class OutputMoments {
     // The trapezoidal rule has an error of exp(-2 pi^2 s^2 / h^2) from the Gaussian and of
     // exp(-pi^2 / h) from exp(-e^x): below 1e-13 both.
     const double h = std::min(0.3, s_ / 1.25);
-    const double count = s_ > 0 ? std::ceil(kReach * s_ / h) : 0;
+    const double count = s_ > 0 ? std::ceil(kReachInStds * s_ / h) : 0;
     offset_ = Eigen::ArrayXd::LinSpaced(static_cast<Index>(2 * count) + 1, -count * h, count * h);
     weight_ =
         s_ > 0 ? Eigen::ArrayXd((-0.5 * (offset_ / s_).square()).exp()) : Eigen::ArrayXd::Ones(1);
@@ -63,9 +63,9 @@ class OutputMoments {
     std::fill(E, E + 4, 0.0);
     // Below t the integrand falls with exp(a x).
     const double fall = a_ > 0 ? 40 / a_ : INFINITY;
-    const double lo = std::max({mean_ - kReach * s_, t - fall, t - 1e10});
-    const double hi = std::min(mean_ + kReach * s_, t + kAbove);
-    const std::array<Zone, 3> zones{{{mean_ - kReach * s_, mean_ + kReach * s_, 3 * s_},
+    const double lo = std::max({mean_ - kReachInStds * s_, t - fall, t - 1e10});
+    const double hi = std::min(mean_ + kReachInStds * s_, t + kAbove);
+    const std::array<Zone, 3> zones{{{mean_ - kReachInStds * s_, mean_ + kReachInStds * s_, 3 * s_},
                                      {t - fall, t, 8 / std::max(a_, 1e-300)},
                                      {t - kBelow, t + kAbove, 2}}};
     ForEachNode(lo, hi, zones, [&](double f, double weight) {
@@ -162,9 +162,9 @@ struct Range {
   std::vector<Zone> zones;
 
   void Add(double mean, double s) {
-    const double begin = mean - kReach * s - kAbove;
-    const double far = s < kReach ? 0.5 * s * s : kReach * (s - 0.5 * kReach);
-    const double end = mean + kReach * s + kAbove;
+    const double begin = mean - kReachInStds * s - kAbove;
+    const double far = s < kReachInStds ? 0.5 * s * s : kReachInStds * (s - 0.5 * kReachInStds);
+    const double end = mean + kReachInStds * s + kAbove;
     lo = std::max(lo, begin);
     hi = std::max(hi, mean + far + kBelow);
     zones.push_back({begin, end, 2 * std::sqrt(1 + s * s)});

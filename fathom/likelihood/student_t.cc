@@ -116,6 +116,10 @@ double StudentT::LogZ(const LogZRow& row, const LogZSlopes& slopes) const {
   const double* const v = row.v;
   double log_z = 0;
   for (Index d = 0; d < outputs; ++d) {
+    if (std::isnan(y[d])) {  // nothing is known
+      slopes.m[d] = slopes.v[d] = 0;
+      continue;
+    }
     const double nu = 2 + parameters[outputs + d];
     const TiltedLogZ<2> z = LogZOf(alpha, y[d], m[d], v[d], parameters[d], nu);
     log_z += z.value;

@@ -31,9 +31,7 @@ void FindDirections(const Matrix& X, Ridge* ridge) {
   }
 }
 
-}  // namespace
-
-RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
+RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
   const Index N = x.rows();
   const Index T = y.cols();
   FATHOM_CHECK(N > 1 && y.rows() == N);
@@ -84,15 +82,46 @@ RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
   return fit;
 }
 
+// Rows that are guessed by the line have no error of their own.
+void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
+  for (Index t = 0; t < y.cols(); ++t) {
+    double known = 0;
+    for (Index n = 0; n < y.rows(); ++n) {
+      if (!std::isnan(y(n, t))) known += weights.size() > 0 ? weights[n] : 1;
+    }
+    const double more = fit->ridge.rows / std::max(known, 1.0);
+    fit->ridge.noise[t] *= more;
+    fit->left_out.var.col(t) *= more;
+  }
+}
+
+}  // namespace
+
+RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
+  if (!y.hasNaN()) return FitComplete(x, y, weights);
+  // The guesses come nearer to their end by the share of missing cells in each round.
+  constexpr int kRounds = 25;
+  Matrix guessed = y.array().isNaN().select(0, y);
+  RidgeFit fit;
+  for (int round = 0; round < kRounds; ++round) {
+    fit = FitComplete(x, guessed, weights);
+    guessed = y.array().isNaN().select(PredictRidge(fit.ridge, x).mean, y);
+  }
+  ScaleNoise(y, weights, &fit);
+  return fit;
+}
+
 Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {
   const Matrix X = x.mean.rowwise() - ridge.centre.transpose();
   Moments y;
-  y.mean = (X * ridge.weights).rowwise() + ridge.intercept.transpose();
-  y.var = x.var * ridge.weights.cwiseAbs2();
-  const Matrix squares = (X * ridge.directions).cwiseAbs2();
+  // Lazy, that is, entry by entry: a row's bits do not depend on the rows beside it.
+  y.mean = Matrix(X.lazyProduct(ridge.weights)).rowwise() + ridge.intercept.transpose();
+  const Matrix squared_weights = ridge.weights.cwiseAbs2();
+  y.var = x.var.lazyProduct(squared_weights);
+  const Matrix squares = Matrix(X.lazyProduct(ridge.directions)).cwiseAbs2();
   for (Index t = 0; t < ridge.targets(); ++t) {
     const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[t]).inverse();
-    const Eigen::ArrayXd leverage = (squares * shrunk).array() + 1 / ridge.rows;
+    const Eigen::ArrayXd leverage = Vector(squares.lazyProduct(shrunk)).array() + 1 / ridge.rows;
     y.var.col(t).array() += ridge.noise[t] * (leverage + (latent ? 0.0 : 1.0));
   }
   return y;

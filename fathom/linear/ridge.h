@@ -28,7 +28,8 @@ struct RidgeFit {
   Moments left_out;  // [N, targets]: every row as predicted without itself
 };
 
-// `weights` [N], or empty: a row counts as so many. Uncertain cells count with their means. With
+// A y that is NaN is not known, and guessed by the line itself until both agree. `weights` [N], or
+// empty: a row counts as so many. Uncertain cells count with their means. With
 // more than 1000 columns and rows nothing but the mean of y is learnt: it would take too long.
 RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights = {});
 

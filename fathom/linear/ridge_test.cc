@@ -65,5 +65,17 @@ TEST(Ridge, ErrorBarsGrowAwayFromTheRows) {
   EXPECT_NEAR(predicted.mean(1, 0), 200, 10);
 }
 
+TEST(Ridge, ARowDoesNotDependOnTheRowsBesideIt) {
+  RandomStream stream(21);
+  const Moments x = Moments::Certain(stream.NormalMatrix(40, 7));
+  const Ridge ridge = FitRidge(x, stream.NormalMatrix(40, 2)).ridge;
+  const Moments all = PredictRidge(ridge, x);
+  for (Index n = 0; n < x.rows(); ++n) {
+    const Moments alone = PredictRidge(ridge, Moments::Certain(x.mean.middleRows(n, 1)));
+    EXPECT_EQ(alone.mean.row(0), all.mean.row(n));
+    EXPECT_EQ(alone.var.row(0), all.var.row(n));
+  }
+}
+
 }  // namespace
 }  // namespace fathom

@@ -4,8 +4,10 @@
 
 namespace fathom {
 
-void ConditionedModel::Prepare(const DeepGp& model, const Cavity& cavity, const ThreadPool& pool) {
+void ConditionedModel::Prepare(const DeepGp& model, const Cavity& cavity, const ThreadPool& pool,
+                               FunctionShare mine) {
   cavity_ = cavity;
+  share_ = mine;
   gps_.resize(model.layers.size());
   flat_.clear();
   for (std::size_t l = 0; l < gps_.size(); ++l) {
@@ -13,6 +15,7 @@ void ConditionedModel::Prepare(const DeepGp& model, const Cavity& cavity, const 
     for (std::size_t d = 0; d < gps_[l].size(); ++d) flat_.emplace_back(l, d);
   }
   pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
+    if (!share_.Holds(job)) return;
     const auto [l, d] = flat_[job];
     fathom::Prepare(model.layers[l].gps[d], cavity_, model.jitter, &gps_[l][d]);
   });
@@ -34,18 +37,28 @@ double ConditionedModel::LargestJitter() const {
   return jitter;
 }
 
+void ConditionedModel::ScaleGradient(double scale, DeepGp* gradient) {
+  for (const auto& [l, d] : flat_) {
+    gradient->layers[l].gps[d].theta *= scale;
+    gradient->layers[l].gps[d].Z *= scale;
+    gps_[l][d].d_cavity.a *= scale;
+    gps_[l][d].d_cavity.S *= scale;
+  }
+}
+
+void ConditionedModel::BackwardOfShare(const DeepGp& model, const ThreadPool& pool,
+                                       DeepGp* gradient) {
+  pool.Run(num_functions(), [&](Index job) {
+    if (!share_.Holds(job)) return;
+    const auto [l, d] = flat_[job];
+    PrepareBackward(model.layers[l].gps[d], cavity_, &gps_[l][d], &gradient->layers[l].gps[d]);
+  });
+}
+
 void ConditionedModel::Backward(const DeepGp& model, double scale, const ThreadPool& pool,
                                 DeepGp* gradient) {
-  pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
-    const auto [l, d] = flat_[job];
-    SparseGp& d_gp = gradient->layers[l].gps[d];
-    PreparedGp& prepared = gps_[l][d];
-    d_gp.theta *= scale;
-    d_gp.Z *= scale;
-    prepared.d_cavity.a *= scale;
-    prepared.d_cavity.S *= scale;
-    PrepareBackward(model.layers[l].gps[d], cavity_, &prepared, &d_gp);
-  });
+  ScaleGradient(scale, gradient);
+  BackwardOfShare(model, pool, gradient);
 }
 
 }  // namespace fathom

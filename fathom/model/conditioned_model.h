@@ -11,10 +11,19 @@
 
 namespace fathom {
 
+// The functions of one of several who share the work: every so-many-th.
+struct FunctionShare {
+  int number = 0;
+  int of = 1;
+  bool Holds(Index function) const { return function % of == number; }
+};
+
 class ConditionedModel {
  public:
-  // O(M^3) per function, on all threads. Throws NumericalError.
-  void Prepare(const DeepGp& model, const Cavity& cavity, const ThreadPool& pool);
+  // O(M^3) per function, on all threads. Throws NumericalError. Functions outside the share are left
+  // for others: whoever calls sets their Conditioned, energy and jitter before the rows see them.
+  void Prepare(const DeepGp& model, const Cavity& cavity, const ThreadPool& pool,
+               FunctionShare mine = {});
 
   const Conditioned& at(Index layer, Index function) const { return gps_[layer][function].cavity; }
   // The GPs' own share of the energy, summed over functions and layers.
@@ -28,9 +37,18 @@ class ConditionedModel {
   // are multiplied by `scale`. Leaves in *gradient the gradient of FactorEnergy() + scale * (what
   // the rows stand for) with respect to all GPs.
   void Backward(const DeepGp& model, double scale, const ThreadPool& pool, DeepGp* gradient);
+  // The two halves of Backward. The second is O(M^3), for each function of the share.
+  void ScaleGradient(double scale, DeepGp* gradient);
+  void BackwardOfShare(const DeepGp& model, const ThreadPool& pool, DeepGp* gradient);
+
+  // All functions by one number, from the first layer on.
+  Index num_functions() const { return static_cast<Index>(flat_.size()); }
+  std::pair<Index, Index> LayerAndFunction(Index number) const { return flat_[number]; }
+  PreparedGp& function(Index number) { return gps_[flat_[number].first][flat_[number].second]; }
 
  private:
   Cavity cavity_;
+  FunctionShare share_;
   std::vector<std::vector<PreparedGp>> gps_;
   std::vector<std::pair<Index, Index>> flat_;  // all (layer, function), for the threads
 };

@@ -89,8 +89,9 @@ struct LayerStart {
   bool last = false;
   Index M = 0;  // pseudo-points
   std::uint64_t seed = 0;
-  Matrix input;    // what it sees on the sampled rows, skip links included
-  Matrix targets;  // [rows, functions]: what its functions are to be; empty in the last layer
+  Matrix input;         // what it sees on the sampled rows, skip links included
+  Matrix targets;       // [rows, functions]: what its functions are to be; empty in the last layer
+  Vector lengthscales;  // [inputs]; empty: as the options say
 };
 
 // Pseudo-inputs and kernel parameters of a layer's function number d.
@@ -105,10 +106,25 @@ void StartKernel(const InitializeOptions& options, const LayerStart& at, Index d
     gp->theta = gp->kernel->InitialParameters(D, 2 * reach);
     return;
   }
-  gp->Z = KMeans(at.input, at.M, 10, at.seed + static_cast<std::uint64_t>(d));
+  const std::uint64_t seed = at.seed + static_cast<std::uint64_t>(d);
+  if (at.lengthscales.size() > 0) {
+    const Matrix scaled = at.input * at.lengthscales.cwiseInverse().asDiagonal();
+    gp->Z = KMeans(scaled, at.M, 10, seed) * at.lengthscales.asDiagonal();
+    gp->theta = gp->kernel->InitialParameters(D, reach);
+    gp->SetLengthscales(at.lengthscales);
+    return;
+  }
+  gp->Z = KMeans(at.input, at.M, 10, seed);
   gp->theta = gp->kernel->InitialParameters(
       D, paper ? MedianDistance(at.input, stream)
                : reach * (at.number == 0 ? options.lengthscale : options.upper_lengthscale));
+}
+
+// The principal directions of what lies below, in the metric of the layer's lengthscales.
+Matrix LoadingsOf(const LayerStart& at, const Matrix& below, Index width, std::uint64_t seed) {
+  if (at.lengthscales.size() == 0) return PrincipalLoadings(below, width, seed);
+  const auto weights = at.lengthscales.cwiseInverse().asDiagonal();
+  return weights * PrincipalLoadings(below * weights, width, seed);
 }
 
 std::vector<SparseGp> StartFunctions(const Architecture& architecture,
@@ -138,9 +154,10 @@ std::vector<SparseGp> StartFunctions(const Architecture& architecture,
 }  // namespace
 
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
-                  std::uint64_t seed, const Matrix& x, Index outputs) {
+                  std::uint64_t seed, const Matrix& x, Index outputs, const Vector& lengthscales) {
   CheckArchitecture(architecture);
   FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
+  FATHOM_CHECK(lengthscales.size() == 0 || lengthscales.size() == x.cols());
   RandomStream stream(seed, 1);
   const Matrix raw = SampleRows(x, options.sample_rows, &stream);
 
@@ -156,6 +173,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     at.seed = seed + 1000 * l;
     at.M = std::min(architecture.inducing[std::min(l, architecture.inducing.size() - 1)], x.rows());
     at.input = below;
+    if (l == 0) at.lengthscales = lengthscales;
     GpLayer layer;
     layer.skip = architecture.skip_links && l > 0;
     layer.shared = architecture.shared;
@@ -167,7 +185,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     if (!at.last) {
       // The hidden units start at the principal scores of what lies below, so that an upper layer
       // starts as the identity (or its truncation).
-      const Matrix loadings = PrincipalLoadings(below, width, seed + l);
+      const Matrix loadings = LoadingsOf(at, below, width, seed + l);
       at.targets = below * loadings;
       layer.noise_variance = Vector::Constant(width, options.hidden_noise);
       if (architecture.linear_mean) {

@@ -11,9 +11,12 @@
 namespace fathom {
 
 // x, standardised, [N, D]; outputs: number of target columns. No layer gets more pseudo-points than
-// there are rows. All that is random follows from `seed`.
+// there are rows. All that is random follows from `seed`. `lengthscales` [D] are those of layer 0,
+// and the pseudo-inputs and hidden units are then chosen in their metric; empty: all columns are
+// alike, as the options say.
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
-                  std::uint64_t seed, const Matrix& x, Index outputs);
+                  std::uint64_t seed, const Matrix& x, Index outputs,
+                  const Vector& lengthscales = {});
 
 // Lloyd's algorithm from k-means++ seeds; [k, D]. Where x has fewer than k distinct rows, centres
 // are moved apart a little.

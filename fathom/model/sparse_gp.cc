@@ -70,6 +70,15 @@ void FactorGramBackward(const Matrix& L_inverse, double jitter, Matrix* phi_argu
   phi_argument->diagonal().array() += jitter * phi_argument->diagonal().mean();
 }
 
+void SparseGp::SetLengthscales(const Vector& lengthscales) {
+  Index begin = 0;
+  for (const Kernel::Block& block : kernel->Blocks(input_dim())) {
+    // Those of a sum are called "se_ard.lengthscales".
+    if (block.name.ends_with("lengthscales")) theta.segment(begin, block.size) = lengthscales;
+    begin += block.size;
+  }
+}
+
 void SparseGp::SetZero() {
   theta.setZero();
   Z.setZero();

@@ -24,6 +24,8 @@ struct SparseGp {
   Index num_inducing() const { return Z.rows(); }
   Index input_dim() const { return Z.cols(); }
   void SetZero();  // all numbers; the shapes stay
+  // [D]: of a kernel that has lengthscales; of others nothing changes.
+  void SetLengthscales(const Vector& lengthscales);
 };
 
 // How a step looks at a posterior. alpha is the power of EP (0: the variational limit), N the

@@ -35,7 +35,8 @@ class LeaveOneOutObjective : public Objective {
   void FindNeighbours(const Vector& parameters, const std::vector<std::int32_t>& copies) {
     const Index m = std::min(options_.neighbours, data_.x.rows() - 1);
     const NeighbourGp gp = Unpack(parameters, options_.correlation);
-    neighbours_ = NeighbourSearch(data_.x, gp.lengthscales, copies).FindOthers(rows_, m, pool_);
+    neighbours_ = NeighbourSearch(data_.x, gp.lengthscales, copies, data_.Unknown())
+                      .FindOthers(rows_, m, pool_);
   }
 
   Index num_parameters() const override { return data_.x.cols() + 2; }
@@ -94,11 +95,12 @@ class LeaveOneOutObjective : public Objective {
   Neighbours neighbours_;
 };
 
-// The rows that teach: all, or as many as are asked for.
-std::vector<Index> TeachingRows(Index N, const NeighbourFit& options) {
+// The rows that teach: all whose target is known, or as many as are asked for.
+std::vector<Index> TeachingRows(const NeighbourData& data, const NeighbourFit& options) {
   RandomStream stream(options.seed, 11);
-  std::vector<Index> rows = stream.Permutation(N);
-  rows.resize(static_cast<std::size_t>(std::min(N, options.most_rows)));
+  std::vector<Index> rows = stream.Permutation(data.x.rows());
+  std::erase_if(rows, [&](Index n) { return !data.Known(n); });
+  rows.resize(std::min(rows.size(), static_cast<std::size_t>(options.most_rows)));
   std::sort(rows.begin(), rows.end());
   return rows;
 }
@@ -112,8 +114,13 @@ NeighbourGp FitNeighbourGp(const NeighbourData& data, const std::vector<std::int
   const Index D = data.x.cols();
   FATHOM_CHECK(N >= 2 && D >= 1 && data.y.rows() == N);
   double sum = 0;
-  for (Index n = 0; n < N; ++n) sum += data.Own(n) * data.Own(n);
-  const double variance = std::max(sum / static_cast<double>(N), 1e-300);
+  Index known = 0;
+  for (Index n = 0; n < N; ++n) {
+    if (!data.Known(n)) continue;
+    sum += data.Own(n) * data.Own(n);
+    ++known;
+  }
+  const double variance = known == 0 ? 1 : std::max(sum / static_cast<double>(known), 1e-300);
   Vector start = Vector::Constant(D + 2, 0.5 * std::log(static_cast<double>(D)));
   start[D] = std::log(0.5 * variance);
   start[D + 1] = std::log(0.5 * variance);
@@ -122,9 +129,10 @@ NeighbourGp FitNeighbourGp(const NeighbourData& data, const std::vector<std::int
     start[D] = std::log(options.start->variance);
     start[D + 1] = std::log(options.start->noise);
   }
+  if (known < 2) return Unpack(start, options.correlation);
   NeighbourFit scaled = options;
   scaled.noise_floor *= variance;
-  LeaveOneOutObjective objective(data, TeachingRows(N, options), scaled, pool);
+  LeaveOneOutObjective objective(data, TeachingRows(data, options), scaled, pool);
   MinimizeState state(start);
   const MinimizeOptions schedule{.steps = options.steps,
                                  .batch_size = options.batch_size,
@@ -157,7 +165,8 @@ Neighbours FindOthers(const NeighbourGp& gp, const NeighbourData& data,
   const Index N = data.x.rows();
   std::vector<Index> all(static_cast<std::size_t>(N));
   std::iota(all.begin(), all.end(), Index{0});
-  return NeighbourSearch(data.x, gp.lengthscales, copies).FindOthers(all, std::min(m, N - 1), pool);
+  return NeighbourSearch(data.x, gp.lengthscales, copies, data.Unknown())
+      .FindOthers(all, std::min(m, N - 1), pool);
 }
 
 Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neighbours& neighbours,

@@ -15,8 +15,10 @@
 #ifndef FATHOM_NEIGHBOUR_NEIGHBOUR_GP_H_
 #define FATHOM_NEIGHBOUR_NEIGHBOUR_GP_H_
 
+#include <cmath>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fathom/base/enum_names.h"
 #include "fathom/base/types.h"
@@ -52,7 +54,8 @@ using Neighbours = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, E
 struct NeighbourData {
   const Moments& x;  // [N, D], the training rows
   // [N, views]: what a row sees of its neighbours' targets. One view, unless rows must not see what
-  // was made with their own help.
+  // was made with their own help. NaN where the target is not known; then it is in all views, and
+  // the row is nobody's neighbour.
   const Matrix& y;
   std::span<const std::int32_t> view_of_row = {};  // [N]: of training rows; queries see the first
   std::span<const double> own = {};                // [N]: a row's own target; y.col(0) if empty
@@ -61,6 +64,16 @@ struct NeighbourData {
   double Own(Index n) const { return own.empty() ? y(n, 0) : own[static_cast<std::size_t>(n)]; }
   double Weight(Index n) const {
     return weights.empty() ? 1 : weights[static_cast<std::size_t>(n)];
+  }
+  bool Known(Index n) const { return !std::isnan(Own(n)); }
+  std::vector<bool> Unknown() const {  // [N], or empty: none
+    std::vector<bool> unknown(static_cast<std::size_t>(x.rows()));
+    bool any = false;
+    for (Index n = 0; n < x.rows(); ++n) {
+      unknown[static_cast<std::size_t>(n)] = !Known(n);
+      any = any || !Known(n);
+    }
+    return any ? unknown : std::vector<bool>();
   }
   Index View(Index n) const {
     return view_of_row.empty() ? 0 : view_of_row[static_cast<std::size_t>(n)];

@@ -140,14 +140,22 @@ struct NeighbourSearch::State {
 };
 
 NeighbourSearch::NeighbourSearch(const Moments& x, const Vector& lengthscales,
-                                 std::vector<std::int32_t> copies)
+                                 std::vector<std::int32_t> copies, const std::vector<bool>& unknown)
     : state_(std::make_unique<State>()) {
   FATHOM_CHECK(x.rows() < std::numeric_limits<std::int32_t>::max());
   state_->own_column = (x.var.array() > 0).any();
   state_->lengthscales = lengthscales;
   state_->places = ScaledPlaces(x, lengthscales, state_->own_column);
   state_->copies = std::move(copies);
-  if (x.rows() >= kTreeRows && x.cols() <= kTreeColumns) {
+  if (std::find(unknown.begin(), unknown.end(), true) != unknown.end()) {
+    // Nowhere: a distance that is no number is never the smaller one.
+    Matrix known = state_->places;
+    for (Index n = 0; n < known.rows(); ++n) {
+      if (unknown[static_cast<std::size_t>(n)])
+        known.row(n).setConstant(std::numeric_limits<double>::quiet_NaN());
+    }
+    state_->blocked = std::make_unique<BlockedRows>(known);
+  } else if (UsesTree(x)) {
     state_->tree = std::make_unique<Tree>(static_cast<int>(state_->places.cols()), state_->view,
                                           nanoflann::KDTreeSingleIndexAdaptorParams(16));
     state_->tree->buildIndex();
@@ -157,6 +165,10 @@ NeighbourSearch::NeighbourSearch(const Moments& x, const Vector& lengthscales,
 }
 
 NeighbourSearch::~NeighbourSearch() = default;
+
+bool NeighbourSearch::UsesTree(const Moments& x) {
+  return x.rows() >= kTreeRows && x.cols() <= kTreeColumns;
+}
 
 Index NeighbourSearch::rows() const { return state_->places.rows(); }
 

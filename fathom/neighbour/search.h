@@ -21,11 +21,17 @@ std::vector<std::int32_t> FindCopies(const Moments& x, const Matrix& y);
 // otherwise blocks of all distances by matrix products. Immutable.
 class NeighbourSearch {
  public:
-  // `copies` [N] may be empty.
-  NeighbourSearch(const Moments& x, const Vector& lengthscales, std::vector<std::int32_t> copies);
+  // `copies` [N] may be empty. So may `unknown` [N]: the rows whose target is not known, which are
+  // nobody's neighbours.
+  NeighbourSearch(const Moments& x, const Vector& lengthscales, std::vector<std::int32_t> copies,
+                  const std::vector<bool>& unknown = {});
   ~NeighbourSearch();
   NeighbourSearch(const NeighbourSearch&) = delete;
   NeighbourSearch& operator=(const NeighbourSearch&) = delete;
+
+  // Whether these rows are searched by a tree. It adds squares up without fused operations, so that
+  // distances differ in their last bits.
+  static bool UsesTree(const Moments& x);
 
   Index rows() const;
   // [rows, m]: nearest first; equally near ones by their place. Neighbours that are not there are

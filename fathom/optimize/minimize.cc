@@ -49,14 +49,15 @@ class Batches {
   std::vector<Index> order_;
 };
 
-// Warm-up, then half a cosine over what is left; pressed to zero early by the plateau rule.
+// Warm-up, then half a cosine over what is left or a constant; pressed to zero early by the plateau
+// rule.
 double RateAt(const MinimizeOptions& options, const MinimizeState& state, double fraction) {
   const auto step = static_cast<double>(state.step);
   const auto first = static_cast<double>(state.first_step);
   double rate = options.learning_rate * state.rate_scale;
   if (options.warm_up > 0)
     rate *= std::min(1.0, (step - first + 1) / static_cast<double>(options.warm_up));
-  rate *= 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, fraction)));
+  if (options.decay) rate *= 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, fraction)));
   if (state.cool_down_from >= 0) {
     const double cooled =
         (step - static_cast<double>(state.cool_down_from)) / static_cast<double>(options.cool_down);

@@ -290,6 +290,23 @@ TEST(Minimize, WarmsUpAndDecays) {
   EXPECT_LT(rates[199], 1e-4);
 }
 
+TEST(Minimize, WithoutDecayTheRateStays) {
+  const Quadratic objective(Targets());
+  MinimizeState state(Vector::Zero(2));
+  MinimizeOptions options = Options(40);
+  options.decay = false;
+  Vector rates(40);
+  Minimize(
+      objective, options, kSeed,
+      [&](const Progress& progress, const MinimizeState&) {
+        rates[progress.step - 1] = progress.rate;
+        return true;
+      },
+      &state);
+  EXPECT_LT(rates[0], 0.1);
+  EXPECT_EQ(rates.tail(30), Vector::Constant(30, 0.1));
+}
+
 TEST(Minimize, EndsWithItsTime) {
   const Quadratic objective(Targets());
   MinimizeState state(Vector::Zero(2));

@@ -19,6 +19,7 @@ struct MinimizeOptions {
   Index batch_size = 256;
   double learning_rate = 0.03;
   Index warm_up = 100;     // without it the energy explodes in the first steps of a wide network
+  bool decay = true;       // half a cosine from there to zero; else the rate stays
   double time_budget = 0;  // seconds; if it ends before the steps do, so does the decay. 0: none
   // Plateau rule: when the smoothed value has gained less than `tolerance` over `patience` steps,
   // the rate is brought to zero over `cool_down` steps and the run ends. patience = 0 switches it

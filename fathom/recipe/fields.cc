@@ -145,8 +145,8 @@ std::vector<Field> NetworkFields(Architecture* architecture) {
 }
 
 std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
-  auto& [steps, batch_size, learning_rate, warm_up, time_budget, patience, tolerance, cool_down,
-         max_recoveries, adam] = *optimizer;
+  auto& [steps, batch_size, learning_rate, warm_up, decay, time_budget, patience, tolerance,
+         cool_down, max_recoveries, adam] = *optimizer;
   auto& [beta1, beta2, epsilon] = adam;
   return {
       {.name = "optimizer.steps",
@@ -181,6 +181,10 @@ std::vector<Field> OptimizerFields(MinimizeOptions* optimizer) {
        .option = "warm-up",
        .placeholder = "N",
        .help = "Steps in which the learning rate grows to it"},
+      {.name = "optimizer.decay",
+       .value = &decay,
+       .option = "decay",
+       .help = "After that the learning rate falls to zero, as half a cosine"},
       {.name = "optimizer.patience",
        .value = &patience,
        .range = From(0),
@@ -247,9 +251,9 @@ std::vector<Field> StartFields(InitializeOptions* options) {
 
 // The fields that belong to no group.
 std::vector<Field> TopFields(Recipe* recipe) {
-  auto& [architecture, start, whitening, inference, alpha, mixture, lengthscale_prior, noise_floor,
-         optimizer, effort, low_noise_steps, stack, local, target_kind, precision, seed, threads] =
-      *recipe;
+  auto& [architecture, start, whitening, warping, inference, alpha, mixture, lengthscale_prior,
+         noise_floor, optimizer, effort, low_noise_steps, stack, local, target_kind, precision,
+         seed, threads] = *recipe;
   return {
       {.name = "stack",
        .value = OneOf(&stack),
@@ -318,6 +322,12 @@ std::vector<Field> TopFields(Recipe* recipe) {
        .option = "whiten",
        .help = "Whether nearly collinear inputs are turned into uncorrelated ones; auto: where a "
                "linear fit owes more than half of what it explains to their small differences"},
+      {.name = "warping",
+       .value = OneOf(&warping),
+       .choices = AllNames<Warping>(),
+       .option = "warp",
+       .help = "Whether skewed inputs enter a second time by their normal scores; auto: where an "
+               "ensemble predicts left-out rows better with them"},
       {.name = "precision",
        .value = OneOf(&precision),
        .choices = AllNames<Precision>(),

@@ -16,10 +16,13 @@ enum class Quality {
   kFast,     // one small network
   kDefault,  // the recipe as it is
   kBest,     // always a stack
+  kPaper,    // Bui et al. (2016) to the letter, with its largest network, DGP-3-100
 };
 constexpr auto NamesOf(Quality) {
-  return std::to_array<EnumName<Quality>>(
-      {{Quality::kFast, "fast"}, {Quality::kDefault, "default"}, {Quality::kBest, "best"}});
+  return std::to_array<EnumName<Quality>>({{Quality::kFast, "fast"},
+                                           {Quality::kDefault, "default"},
+                                           {Quality::kBest, "best"},
+                                           {Quality::kPaper, "paper"}});
 }
 
 // Sets the fields that `quality` stands for, but none that the user has given; is_given takes the

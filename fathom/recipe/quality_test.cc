@@ -34,6 +34,36 @@ TEST(Quality, WhoAsksForANetworkGetsThatOne) {
   EXPECT_EQ(WithQuality(Quality::kDefault, {"alpha"}).stack, Stacking::kAuto);
 }
 
+// Section 4.1 of the paper, line by line.
+TEST(Quality, PaperIsItsRecipe) {
+  const Recipe recipe = WithQuality(Quality::kPaper, {});
+  EXPECT_EQ(recipe.architecture.hidden, std::vector<Index>{3});
+  EXPECT_EQ(recipe.architecture.inducing, std::vector<Index>{100});
+  EXPECT_EQ(recipe.architecture.kernel, "se_ard");
+  EXPECT_FALSE(recipe.architecture.shared);
+  EXPECT_FALSE(recipe.architecture.linear_mean);
+  EXPECT_TRUE(recipe.architecture.site_form);
+  EXPECT_EQ(recipe.start.start, Start::kPaper);
+  EXPECT_EQ(recipe.inference, Inference::kAep);
+  EXPECT_EQ(recipe.alpha, 1);
+  EXPECT_EQ(recipe.lengthscale_prior, 0);
+  EXPECT_EQ(recipe.optimizer.learning_rate, 0.001);
+  EXPECT_FALSE(recipe.optimizer.decay);
+  EXPECT_EQ(recipe.optimizer.warm_up, 0);
+  EXPECT_EQ(recipe.stack, Stacking::kNever);
+  EXPECT_NO_THROW(CheckRecipe(recipe));
+}
+
+TEST(Quality, PaperKeepsWhatIsGiven) {
+  Recipe asked;
+  asked.architecture.hidden = {};
+  asked.alpha = 0.5;
+  const Recipe recipe = WithQuality(Quality::kPaper, {"architecture.hidden", "alpha"}, asked);
+  EXPECT_TRUE(recipe.architecture.hidden.empty());
+  EXPECT_EQ(recipe.alpha, 0.5);
+  EXPECT_EQ(recipe.lengthscale_prior, 0);
+}
+
 TEST(Quality, WhatIsGivenStays) {
   Recipe asked;
   asked.architecture.hidden = {7};

@@ -11,6 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/export.h"
 #include "fathom/base/precision.h"
+#include "fathom/data/column_warps.h"
 #include "fathom/data/whiten.h"
 #include "fathom/model/architecture.h"
 #include "fathom/optimize/options.h"
@@ -61,6 +62,7 @@ struct Recipe {
   Architecture architecture = {.likelihood = "auto"};
   InitializeOptions start;
   Whitening whitening = Whitening::kAuto;  // of the inputs
+  Warping warping = Warping::kAuto;        // likewise
   Inference inference = Inference::kAep;
   double alpha = 0.7;  // power of EP: 1 is the paper, 0 the variational limit
   // With sampled hidden units or points: alpha acts inside each path, and the paths are mixed as

@@ -28,7 +28,7 @@ Json Changed(Json json) {
       value = "paper";
     } else if (key == "inference") {
       value = "sep";
-    } else if (key == "whitening" || key == "stack") {
+    } else if (key == "whitening" || key == "warping" || key == "stack") {
       value = "always";
     } else if (key == "local") {
       value = "only";

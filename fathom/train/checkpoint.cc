@@ -164,9 +164,7 @@ void TakeNetworks(SafeTensors* content, Checkpoint* checkpoint) {
   }
 }
 
-}  // namespace
-
-void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
+SafeTensors CheckpointToTensors(const Checkpoint& checkpoint, const std::string& path) {
   SafeTensors content;
   const MinimizeState& state = checkpoint.state;
   const MinimizePoint& point = state;
@@ -187,11 +185,10 @@ void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
     arrays.Write(FactorPrefix() + name, array);
   for (const auto& [name, array] : Arrays("", point)) arrays.Write(name, *array);
   for (const auto& [name, array] : Arrays("fallback.", state.fallback)) arrays.Write(name, *array);
-  WriteSafeTensors(path, content);
+  return content;
 }
 
-Checkpoint LoadCheckpoint(const std::string& path) {
-  SafeTensors content = ReadSafeTensors(path);
+Checkpoint TakeCheckpoint(SafeTensors content, const std::string& path) {
   try {
     Checkpoint checkpoint;
     TakeNetworks(&content, &checkpoint);
@@ -206,6 +203,24 @@ Checkpoint LoadCheckpoint(const std::string& path) {
   } catch (const Error& error) {
     ThrowError(path, ": is not a usable checkpoint: ", error.what());
   }
+}
+
+}  // namespace
+
+void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path) {
+  WriteSafeTensors(path, CheckpointToTensors(checkpoint, path));
+}
+
+Checkpoint LoadCheckpoint(const std::string& path) {
+  return TakeCheckpoint(ReadSafeTensors(path), path);
+}
+
+std::string CheckpointToBytes(const std::string& name, const Checkpoint& checkpoint) {
+  return SafeTensorsToBytes(name, CheckpointToTensors(checkpoint, name));
+}
+
+Checkpoint CheckpointFromBytes(const std::string& name, std::string_view bytes) {
+  return TakeCheckpoint(SafeTensorsFromBytes(name, bytes), name);
 }
 
 }  // namespace fathom

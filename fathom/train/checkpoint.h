@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fathom/fitted/model.h"
@@ -40,6 +41,10 @@ Packing PackingOf(const Recipe& recipe);
 // checkpoint.
 void SaveCheckpoint(const Checkpoint& checkpoint, const std::string& path);
 Checkpoint LoadCheckpoint(const std::string& path);
+
+// The same bytes without a file; `name` stands for the path in messages.
+std::string CheckpointToBytes(const std::string& name, const Checkpoint& checkpoint);
+Checkpoint CheckpointFromBytes(const std::string& name, std::string_view bytes);
 
 }  // namespace fathom
 

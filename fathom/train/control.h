@@ -13,6 +13,8 @@
 
 namespace fathom FATHOM_PUBLIC {
 
+class Communicator;
+
 // What is known at the end of each pass over the table.
 struct EpochMetrics {
   Index stage = 0;            // number of the network, where an ensemble trains several in turn
@@ -39,6 +41,8 @@ struct FitControl {
   double seconds_before = 0;  // that count as part of the training, such as reading the table
   std::string origin = {};    // see TrainingData
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
+  // Processes to share the work with, of which this is the first; the others Help. Null: none.
+  const Communicator* ranks = nullptr;
 };
 
 }  // namespace fathom

@@ -30,20 +30,20 @@ std::vector<Index> ClosingRows(Index rows, std::uint64_t seed) {
   return chosen;
 }
 
+AepOptions EnergyOptions(const Recipe& recipe) {
+  return {.alpha = recipe.alpha,
+          .noise_floor = recipe.noise_floor,
+          .mixture = recipe.mixture,
+          .seed = recipe.seed,
+          .precision = recipe.precision};
+}
+
 class AepEngine : public Engine {
  public:
-  AepEngine(const DeepGp& start, const Moments& x, const Matrix& y, const Vector& weights,
-            const Recipe& recipe, const ThreadPool& pool)
-      : shape_(start),
-        seed_(recipe.seed),
-        energy_(start, x, y,
-                {.alpha = recipe.alpha,
-                 .noise_floor = recipe.noise_floor,
-                 .weights = weights,
-                 .mixture = recipe.mixture,
-                 .seed = recipe.seed,
-                 .precision = recipe.precision},
-                pool),
+  AepEngine(const DeepGp& start, std::unique_ptr<const RowSource> rows, const Recipe& recipe,
+            const ThreadPool& pool)
+      : seed_(recipe.seed),
+        energy_(start, std::move(rows), EnergyOptions(recipe), pool),
         objective_(energy_, start, energy_.packing(), recipe.lengthscale_prior, energy_.N()) {}
 
   const Objective& objective() const override { return objective_; }
@@ -53,15 +53,12 @@ class AepEngine : public Engine {
   }
 
   Closing Close(const Vector& parameters) const override {
-    DeepGp network = shape_;
-    Write(parameters, &network);
     const EnergyParts closing =
-        energy_.Energy(network, ClosingRows(energy_.num_rows(), seed_), nullptr);
+        energy_.EnergyAt(parameters, ClosingRows(energy_.num_rows(), seed_));
     return {closing.F / energy_.N(), closing.largest_jitter};
   }
 
  private:
-  DeepGp shape_;
   std::uint64_t seed_;
   AepEnergy energy_;
   WithLengthscalePrior objective_;
@@ -162,12 +159,24 @@ class FactorEngine : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> NewEngine(const DeepGp& start, const Moments& x, const Matrix& y,
-                                  const Vector& weights, const Recipe& recipe,
-                                  const ThreadPool& pool) {
-  if (recipe.inference == Inference::kAep)
-    return std::make_unique<AepEngine>(start, x, y, weights, recipe, pool);
-  return std::make_unique<FactorEngine>(start, x, y, weights, recipe, pool);
+void CheckRanks(const Recipe& recipe, const Communicator& ranks) {
+  if (recipe.inference == Inference::kAep || ranks.size() == 1) return;
+  ThrowError("inference 'ep' and 'sep' update factors row after row, which several ranks cannot ",
+             "share; train on one rank, or use 'aep'");
+}
+
+std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, const Recipe& recipe,
+                                  const Communicator& ranks, const ThreadPool& pool) {
+  if (recipe.inference != Inference::kAep)
+    return std::make_unique<FactorEngine>(start, data.x, data.y, data.weights, recipe, pool);
+  start.likelihood->CheckTargets(start.outputs(), data.y);
+  return std::make_unique<AepEngine>(start, ShareRows(data.x, data.y, data.weights, ranks), recipe,
+                                     pool);
+}
+
+void HelpEngine(const DeepGp& start, const Recipe& recipe, const Communicator& ranks,
+                const ThreadPool& pool) {
+  AepEnergy(start, ReceiveRows(ranks), EnergyOptions(recipe), pool).Help();
 }
 
 }  // namespace fathom

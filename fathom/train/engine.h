@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "fathom/base/threads.h"
+#include "fathom/distributed/communicator.h"
 #include "fathom/optimize/objective.h"
 #include "fathom/train/checkpoint.h"
 
@@ -36,11 +37,23 @@ class Engine {
   virtual Closing Close(const Vector& parameters) const = 0;
 };
 
-// Keeps references to x, y and pool. `start` is the network to begin with, or, when a training goes
-// on, one of its shape. Throws Error if EP's factors do not fit into memory.
-std::unique_ptr<Engine> NewEngine(const DeepGp& start, const Moments& x, const Matrix& y,
-                                  const Vector& weights, const Recipe& recipe,
-                                  const ThreadPool& pool);
+// Whether ranks can share the work. Throws Error, with what to do, if there are several and the
+// recipe's inference is for one.
+void CheckRanks(const Recipe& recipe, const Communicator& ranks);
+
+// Keeps references to x, y, ranks and pool. `start` is the network to begin with, or, when a
+// training goes on, one of its shape. Throws Error if EP's factors do not fit into memory. If there
+// are other ranks, they call HelpEngine with the same network and recipe at the same time.
+struct EngineData {
+  const Moments& x;
+  const Matrix& y;
+  const Vector& weights;
+};
+std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, const Recipe& recipe,
+                                  const Communicator& ranks, const ThreadPool& pool);
+// Does the part of this rank in the trainings of rank 0's engine, until that is destroyed.
+void HelpEngine(const DeepGp& start, const Recipe& recipe, const Communicator& ranks,
+                const ThreadPool& pool);
 
 }  // namespace fathom
 

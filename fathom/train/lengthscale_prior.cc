@@ -10,13 +10,7 @@ DeepGp WithLengthscales(DeepGp network, double over_root_inputs) {
   for (GpLayer& layer : network.layers) {
     for (SparseGp& gp : layer.gps) {
       const double lengthscale = over_root_inputs * std::sqrt(static_cast<double>(gp.input_dim()));
-      Index begin = 0;
-      for (const Kernel::Block& block : gp.kernel->Blocks(gp.input_dim())) {
-        // Those of a sum are called "se_ard.lengthscales".
-        if (block.name.ends_with("lengthscales"))
-          gp.theta.segment(begin, block.size).setConstant(lengthscale);
-        begin += block.size;
-      }
+      gp.SetLengthscales(Vector::Constant(gp.input_dim(), lengthscale));
     }
   }
   return network;

@@ -61,7 +61,7 @@ Matrix Observations(const Likelihood& likelihood, const Scaler& scaler, const Da
   for (Index n = 0; n < y.rows(); ++n) {
     for (Index t = 0; t < y.cols(); ++t) {
       const std::string rule = likelihood.TargetRule(outputs, y(n, t));
-      if (rule.empty()) continue;
+      if (rule.empty() || std::isnan(y(n, t))) continue;
       const Index row = dataset.table_rows().empty() ? n : dataset.table_rows()[n];
       ThrowError(dataset.source(), ": row ", row + 1, ", column ",
                  Quoted(dataset.schema().targets[t]), ": ", dataset.targets()(n, t), " must be ",

@@ -5,6 +5,7 @@
 
 #include "fathom/model/initialize.h"
 #include "fathom/train/observations.h"
+#include "fathom/train/screen_columns.h"
 #include "fathom/train/training.h"
 
 namespace fathom {
@@ -18,26 +19,35 @@ bool VariesAtAll(const Scaler& scaler) {
   return false;
 }
 
-}  // namespace
-
-Moments FitInputs(const Dataset& dataset, const Matrix& y, Whitening whitening, Scaler* scaler) {
-  const Moments& inputs = dataset.inputs();
-  *scaler = FitScaler(inputs.mean, dataset.weights());
-  Moments x = StandardizeInputs(*scaler, inputs);
-  if (whitening == Whitening::kNever) return x;
+// What x, standardised, is to be multiplied by, or nothing.
+Matrix Directions(const Moments& x, const Matrix& y, Whitening whitening) {
+  if (whitening == Whitening::kNever) return {};
   // Cells of unknown value blur all directions at once.
-  if (whitening == Whitening::kAuto && !(x.var.array() == 0).all()) return x;
+  if (whitening == Whitening::kAuto && !(x.var.array() == 0).all()) return {};
   // With so many columns the directions would take longer than the training.
   constexpr Index kMostColumns = 2000;
-  if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return x;
+  if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return {};
   PrincipalDirections principal = FindPrincipalDirections(x.mean);
-  if (principal.directions.cols() == 0) return x;  // no column varies
-  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, y)) return x;
-  scaler->directions = std::move(principal.directions);
+  if (principal.directions.cols() == 0) return {};  // no column varies
+  const Matrix known = y.array().isNaN().select(0, y);  // a gap explains nothing
+  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, known)) return {};
+  return std::move(principal.directions);
+}
+
+}  // namespace
+
+Moments FitInputs(const Dataset& dataset, const Matrix& y, const Recipe& recipe, Scaler* scaler) {
+  const Moments& inputs = dataset.inputs();
+  *scaler = FitScaler(inputs.mean, dataset.weights());
+  const Moments x = StandardizeInputs(*scaler, inputs);
+  scaler->directions = Directions(x, y, recipe.whitening);
+  if (recipe.warping == Warping::kAlways && scaler->directions.size() == 0)
+    scaler->warps = FitWarps(x.mean, !inputs.mean.array().isNaN());
   return StandardizeInputs(*scaler, inputs);
 }
 
-NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows) {
+NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, bool screen,
+                               ScaledRows* rows) {
   NetworkInTraining start;
   start.recipe = recipe;
   ResolveSteps(dataset.rows(), &start.recipe);
@@ -54,10 +64,15 @@ NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, Sca
   rows->y = Observations(*likelihood, start.target_scaler, dataset);
   // What a linear fit explains of a target is known of numbers only.
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
-  rows->x = FitInputs(dataset, judge ? rows->y : Matrix(rows->y.rows(), 0), recipe.whitening,
-                      &start.input_scaler);
+  rows->x =
+      FitInputs(dataset, judge ? rows->y : Matrix(rows->y.rows(), 0), recipe, &start.input_scaler);
+  Vector lengthscales;
+  if (screen && likelihood->TakesScaledTargets() && recipe.start.start == Start::kPrincipal) {
+    const ThreadPool pool(recipe.threads);
+    lengthscales = ScreenColumns(*rows, dataset.weights(), recipe.seed, pool);
+  }
   start.network = Initialize(start.recipe.architecture, start.recipe.start, recipe.seed,
-                             rows->x.mean, NumOutputs(*likelihood, dataset));
+                             rows->x.mean, NumOutputs(*likelihood, dataset), lengthscales);
   likelihood->StartFrom(rows->y, &start.network.likelihood_parameters);
   return start;
 }

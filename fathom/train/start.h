@@ -15,13 +15,15 @@ struct ScaledRows {
 
 // Chooses the likelihood, the scalers and, where it pays, whitened directions; then initialises the
 // network. The recipe of the result has all choices made. Throws Error for targets that the
-// likelihood cannot explain.
-NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, ScaledRows* rows);
+// likelihood cannot explain. With `screen`, numbers start from the columns that ScreenColumns finds.
+NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, bool screen,
+                               ScaledRows* rows);
 
 // Standardises the inputs by a scaler that it fits to them, with whitened directions where
-// `whitening` asks for them or, if it is kAuto, where targets y [N, targets] seem to hide in small
-// differences. No columns of y: they are not whitened by kAuto.
-Moments FitInputs(const Dataset& dataset, const Matrix& y, Whitening whitening, Scaler* scaler);
+// recipe.whitening asks for them or, if it is kAuto, where targets y [N, targets] seem to hide in
+// small differences. No columns of y: they are not whitened by kAuto. Skewed columns that are not
+// whitened are warped where recipe.warping is kAlways.
+Moments FitInputs(const Dataset& dataset, const Matrix& y, const Recipe& recipe, Scaler* scaler);
 
 ScaledRows ScaleRows(const NetworkInTraining& network, const Dataset& dataset);
 

@@ -10,6 +10,7 @@
 #include "fathom/fitted/describe.h"
 #include "fathom/train/engine.h"
 #include "fathom/train/start.h"
+#include "fathom/train/train_together.h"
 
 namespace fathom {
 
@@ -24,8 +25,8 @@ class NetworkTraining {
       : run_(std::move(run)),
         control_(control),
         pool_(run_.network.recipe.threads),
-        engine_(
-            NewEngine(run_.network.network, rows.x, rows.y, weights, run_.network.recipe, pool_)),
+        engine_(TrainTogether(run_, {rows.x, rows.y, weights},
+                              control.ranks != nullptr ? *control.ranks : Alone(), pool_)),
         optimizer_(run_.network.recipe.optimizer),
         since_checkpoint_(since_checkpoint != nullptr ? since_checkpoint : &own_clock_) {
     optimizer_.batch_size = engine_->BatchSize(optimizer_.batch_size);
@@ -189,7 +190,7 @@ Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitContr
                  .data = context.data,
                  .asked = context.asked,
                  .done = context.done,
-                 .network = StartNetwork(dataset, recipe, &rows)};
+                 .network = StartNetwork(dataset, recipe, context.screen, &rows)};
   run.state = MinimizeState(Pack(run.network.network, PackingOf(run.network.recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
   NetworkTraining training(rows, dataset.weights(), std::move(run), control,

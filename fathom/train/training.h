@@ -18,6 +18,8 @@ struct TrainingContext {
   Recipe asked = {};                      // what the fit was asked for
   std::vector<Member> done = {};          // networks of the same ensemble
   Stopwatch* since_checkpoint = nullptr;  // shared by the networks of an ensemble; may be null
+  // Whether the network is to look for the columns that matter: in an ensemble, others do.
+  bool screen = false;
 };
 
 // Trains the network of the recipe. The summary of the member says how the training ended, which

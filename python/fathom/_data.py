@@ -199,7 +199,7 @@ def require_length(values: Any, rows: int, what: str) -> None:
 
 
 def numeric_targets(y: Any, rows: int) -> tuple[np.ndarray, list[str] | None]:
-    """Targets [rows, targets] of a regression, and their names if they have some."""
+    """Targets [rows, targets] of a regression, and their names if they have some. A row may lack some of several."""
     require_targets(y)
     names = None
     if _is_pandas(y):
@@ -216,8 +216,9 @@ def numeric_targets(y: Any, rows: int) -> tuple[np.ndarray, list[str] | None]:
     if targets.ndim not in (1, 2) or targets.size == 0:
         raise ValueError(f"y must hold one number per row, or [rows, targets]; it has the shape {targets.shape}")
     require_length(targets, rows, "y")
-    if np.isnan(targets).any():
-        row = int(np.flatnonzero(np.isnan(targets.reshape(rows, -1)).any(axis=1))[0])
+    without = np.isnan(targets.reshape(rows, -1)).all(axis=1)
+    if without.any():
+        row = int(np.flatnonzero(without)[0])
         raise ValueError(f"Input y contains NaN, first in row {row + 1}; leave out the rows without a target, as with "
                          f"X[~np.isnan(y)]")
     if np.isinf(targets).any():

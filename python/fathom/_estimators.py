@@ -160,6 +160,7 @@ class _DeepGP(RecipeParameters, BaseEstimator):
             Texts and truth values become categories. NaN and None are missing cells, which need no imputation: they
             enter as the distribution of their column.
         y : array-like of shape (rows,), or (rows, targets) for a regression of several
+            Of several targets a row may lack some (NaN): it teaches the others.
         sample_weight : array-like of shape (rows,), optional
             How many rows each row counts as. Rows of weight 0 are left out.
         input_std : array-like of the shape of X, optional
@@ -304,6 +305,20 @@ class _DeepGP(RecipeParameters, BaseEstimator):
         schema = model.schema()
         share = model.relevance()["share"]
         return {target: dict(zip(schema["features"], map(float, row))) for target, row in zip(schema["targets"], share)}
+
+    def outside(self, X: Any) -> np.ndarray:
+        """In how many columns each row lies beyond the rows of the training: [rows] of integers.
+
+        Where it is above 0 the model extrapolates. Predictions there follow the trend that held at the edges of the
+        table, and error bars grow with the distance. Missing cells lie inside.
+        """
+        model = self._require_fitted()
+        rows = self._rows(X)
+        counts: np.ndarray = model.outside(rows)
+        if len(counts) == 0 and (rows.rows if isinstance(rows, _core.Table) else len(rows)) > 0:
+            raise ValueError("the model was made by an older fathom and does not know the range of its inputs; "
+                             "fit it anew")
+        return counts.astype(np.int64)
 
     # Files
 
@@ -469,13 +484,23 @@ class DeepGPRegressor(RegressorMixin, _DeepGP):
         """The log density of each row's known target, jointly over several: [rows]."""
         return self.predict_dist(X, input_std=input_std).logpdf(y)
 
-    def evaluate(self, X: Any, y: Any, *, input_std: Any = None) -> dict[str, float]:
-        """Scores on known targets, as ``fathom evaluate``: rmse, mean_log_likelihood, crps, coverage and others."""
+    def evaluate(self, X: Any, y: Any, *, input_std: Any = None) -> dict[str, Any]:
+        """Scores on known targets, as ``fathom evaluate``: rmse, mean_log_likelihood, crps, coverage and others.
+
+        Of several targets, those of each are under "targets": their units may differ.
+        """
         model = self._require_fitted()
         rows, deviations = self._std_rows(X, input_std, self._rows(X))
         count = rows.rows if isinstance(rows, _core.Table) else len(rows)
-        targets, _ = numeric_targets(y, count)
-        return model.score(rows, deviations, targets.reshape(count, -1))
+        targets = numeric_targets(y, count)[0].reshape(count, -1)
+        scores: dict[str, Any] = model.score(rows, deviations, targets)
+        if targets.shape[1] > 1:
+            scores["targets"] = {}
+            for place, name in enumerate(model.schema()["targets"]):
+                alone = np.full_like(targets, np.nan)
+                alone[:, place] = targets[:, place]
+                scores["targets"][name] = model.score(rows, deviations, alone)
+        return scores
 
     def _more_tags(self) -> dict[str, Any]:
         return {**super()._more_tags(), "multioutput": True}

@@ -55,7 +55,8 @@ def _recipe_parameters() -> list[Parameter]:
 # Those that are not fields of the recipe.
 _OWN = [
     Parameter("quality", "default", "Time against accuracy, as defaults of the other parameters: 'fast' trains one "
-              "small network, 'best' always a stack ('fast', 'default', 'best')", "str"),
+              "small network, 'best' always a stack, 'paper' the network of the paper by its recipe ('fast', 'default', "
+              "'best', 'paper')", "str"),
     Parameter("categorical", None, "Columns whose numbers are names of categories, by name or number from 0; texts "
               "are categories anyway", "Sequence[str | int] | None"),
     Parameter("warm_start", False, "fit continues from the network that is there, for `steps` steps", "bool"),

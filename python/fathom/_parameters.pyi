@@ -48,6 +48,7 @@ class RecipeParameters:
     batch_size: int
     learning_rate: float
     warm_up: int
+    decay: bool
     patience: int
     tolerance: float
     cool_down: int
@@ -101,6 +102,7 @@ class RecipeParameters:
         batch_size: int = ...,
         learning_rate: float = ...,
         warm_up: int = ...,
+        decay: bool = ...,
         patience: int = ...,
         tolerance: float = ...,
         cool_down: int = ...,

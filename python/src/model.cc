@@ -35,7 +35,7 @@ std::vector<std::string> ColumnsOf(const Model& model) {
   return names;
 }
 
-InputStd CellStd(const Table* cells) {
+InputStd StdOfCells(const Table* cells) {
   InputStd std;
   if (cells != nullptr) std.cells = *cells;
   return std;
@@ -50,7 +50,7 @@ struct Question {
 
 Question Ask(const FittedModel& model, const py::object& rows, const Table* input_std,
              const PredictOptions& options) {
-  return {Rows(rows, model.columns()), CellStd(input_std), options};
+  return {Rows(rows, model.columns()), StdOfCells(input_std), options};
 }
 
 // Calls visit(first row, prediction) for pieces of the rows, so that memory does not grow with
@@ -137,6 +137,16 @@ std::vector<std::string> NotesOn(const FittedModel& model, const Table& rows) {
   const InputRows reader(rows, model.model().schema());
   for (const Note& note : reader.notes()) texts.push_back(note.text);
   return texts;
+}
+
+// [rows]: in how many columns each lies beyond the rows of the training; empty if that is not known.
+Vector OutsideOf(const FittedModel& model, const py::object& rows) {
+  const InputRange& range = model.model().data().range;
+  if (!range.known()) return {};
+  const Question question = Ask(model, rows, nullptr, {});
+  const Schema& schema = model.model().schema();
+  const Dataset data = question.rows.Read(schema, question.std, 0, question.rows.size());
+  return CountOutside(range, schema, data.inputs());
 }
 
 py::dict DescribeSchema(const FittedModel& model) {
@@ -244,6 +254,7 @@ void BindModel(py::module_* module) {
           },
           py::arg("name"))
       .def("notes", &NotesOn, py::arg("rows"))
+      .def("outside", &OutsideOf, py::arg("rows"))
       .def("predict", &PredictNumbers, py::arg("rows"), py::arg("input_std"), py::arg("options"),
            py::arg("with_std"), py::arg("probabilities"))
       .def("predict_classes", &PredictClasses, py::arg("rows"), py::arg("input_std"),

@@ -100,7 +100,7 @@ Recipe MakeRecipe(const std::string& json, const std::string& quality,
   UpdateRecipe(nlohmann::json::parse(json), &recipe);
   Quality word = Quality::kDefault;
   if (!FromName(quality, &word))
-    ThrowError("quality must be 'fast', 'default' or 'best', not '", quality, "'");
+    ThrowError("quality must be 'fast', 'default', 'best' or 'paper', not '", quality, "'");
   ApplyQuality(
       word, [&](const std::string& field) { return given.contains(field); }, &recipe);
   CheckRecipe(recipe);

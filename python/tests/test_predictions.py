@@ -88,6 +88,21 @@ def test_several_targets_have_an_axis_of_their_own(sine):
     assert model.explain()["y2"]["x1"] == 1
 
 
+def test_a_row_may_lack_some_of_several_targets(sine):
+    X, y = sine
+    both = np.column_stack([y, 100 * y])
+    both[::2, 0] = np.nan
+    both[1::2, 1] = np.nan
+    model = DeepGPRegressor(stack="never", hidden=2, inducing=15, steps=300).fit(X, both)
+    assert any("lack some of the targets" in note for note in model.notes_)
+    mean = model.predict(X)
+    assert np.sqrt(np.mean((mean[:, 0] - y) ** 2)) < 0.5 * np.std(y)
+    assert np.sqrt(np.mean((mean[:, 1] / 100 - y) ** 2)) < 0.5 * np.std(y)
+    scores = model.evaluate(X, both)["targets"]
+    assert scores["y1"]["rmse"] < 1 < scores["y2"]["rmse"] * 10
+    assert np.isfinite(model.log_density(X, both)).all()
+
+
 def test_classifier_gives_probabilities_in_the_order_of_its_labels(classifier, sine):
     X, _ = sine
     assert classifier.classes_.tolist() == ["high", "low", "middle"]

@@ -12,8 +12,8 @@
 namespace fathom {
 
 // E f(x) under N(mu, Sigma), Sigma positive semidefinite, with `nodes` points per dimension.
-inline double GaussHermite(const Vector& mu, const Matrix& Sigma, int nodes,
-                           const std::function<double(const Vector&)>& f) {
+inline double ExpectByGaussHermite(const Vector& mu, const Matrix& Sigma, int nodes,
+                                   const std::function<double(const Vector&)>& f) {
   const HermiteRule rule = MakeHermiteRule(nodes);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spread(Sigma);
   const Eigen::MatrixXd root =

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fathom/base/random.h"
+#include "tests/support/places.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -33,7 +34,7 @@ struct StartOptions {
 };
 
 inline pid_t Start(const Arguments& arguments, const StartOptions& options) {
-  std::vector<char*> argv = {const_cast<char*>(FATHOM_PROGRAM)};
+  std::vector<char*> argv = {const_cast<char*>(ProgramPath())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   const pid_t child = ::fork();
@@ -46,7 +47,7 @@ inline pid_t Start(const Arguments& arguments, const StartOptions& options) {
     const rlimit limit{options.file_size, options.file_size};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     if (::chdir(options.folder) != 0) ::_exit(126);
-    ::execv(FATHOM_PROGRAM, argv.data());
+    ::execv(ProgramPath(), argv.data());
     ::_exit(127);
   }
   return child;
@@ -103,7 +104,11 @@ class ProgramTest : public testing::Test {
   std::string Good(const Arguments& arguments, const std::string& input = "") const {
     const Outcome outcome = Run(arguments, input);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
+    // Tables drawn at random may have rows beyond those of the training, which `predict` tells.
+    const bool told = outcome.err.starts_with("fathom: note: ") &&
+                      outcome.err.find("beyond the training rows") != std::string::npos &&
+                      CountLines(outcome.err) == 1;
+    if (!told) EXPECT_EQ(outcome.err, "");
     return outcome.out;
   }
   // Runs and expects exit 2 with one line that holds `word`.

@@ -104,6 +104,20 @@ inline void AddInputVariance(RandomStream* stream, Moments* x) {
   }
 }
 
+// Rows with targets, of a table that was never a file.
+struct LabelledRows {
+  Moments x;
+  Matrix y;
+};
+
+inline LabelledRows RandomRows(Index rows, Index inputs, Index outputs, bool uncertain,
+                               RandomStream* stream) {
+  LabelledRows table{Moments::Certain(stream->NormalMatrix(rows, inputs)),
+                     stream->NormalMatrix(rows, outputs)};
+  if (uncertain) AddInputVariance(stream, &table.x);
+  return table;
+}
+
 inline std::vector<Index> AllRows(Index rows) {
   std::vector<Index> all(static_cast<std::size_t>(rows));
   std::iota(all.begin(), all.end(), Index{0});

@@ -1,0 +1,29 @@
+# Compiles the files of a folder together. Most files are short: reading the headers and instantiating the templates of
+# Eigen, JSON and GoogleTest costs more than their own code, and together they pay for it once. So names in anonymous
+# namespaces are unique within a folder. The preset 'dev' compiles each file alone: after an edit that is faster.
+option(FATHOM_UNITY "Compile the files of a folder together" ON)
+
+# fathom_compile_together(<target> <most> [ALONE file...]): at most `most` files at a time.
+function(fathom_compile_together target most)
+  if(NOT FATHOM_UNITY)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" ALONE)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # gcc takes a .cc that is included for a header, whose types would see other anonymous namespaces in other files.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    # Highway compiles a file once per instruction set, by including it again.
+    file(STRINGS ${source} again REGEX "foreach_target\\.h")
+    if(again OR source IN_LIST arg_ALONE)
+      continue()
+    endif()
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    math(EXPR place "${place_in_${folder}} + 0")
+    math(EXPR part "${place} / ${most}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+    math(EXPR place_in_${folder} "${place} + 1")
+  endforeach()
+endfunction()

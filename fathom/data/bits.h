@@ -1,0 +1,27 @@
+// Fingerprints of molecules and the like: columns of hexadecimal digits, each digit four inputs of
+// 0 or 1, the highest bit first. The bits of column 'fp' are the columns 'fp:0', 'fp:1', ...
+#ifndef FATHOM_DATA_BITS_H_
+#define FATHOM_DATA_BITS_H_
+
+#include <string>
+#include <vector>
+
+#include "fathom/data/read_table.h"
+#include "fathom/data/schema.h"
+
+namespace fathom {
+
+// ReadTable with the columns `bits` as bits, behind all others. A cell that is missing is missing
+// bits. Throws Error, too, for a column that is not there or holds something else, and for cells of
+// different lengths.
+Table ReadTableWithBits(const FileBytes& file, ReadOptions options,
+                        const std::vector<std::string>& bits);
+
+// Columns of the file whose bits are inputs of the schema, unless the file has them as bits
+// already.
+std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& file,
+                                       const ReadOptions& options);
+
+}  // namespace fathom
+
+#endif  // FATHOM_DATA_BITS_H_

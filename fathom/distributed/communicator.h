@@ -1,0 +1,91 @@
+// The processes that compute together: this one alone, or several, which are called ranks. Rank 0
+// leads: it runs the program, reads and writes. The others help it with sums over rows. Callers do
+// not ask which of the two they have: alone, all of this is free.
+#ifndef FATHOM_DISTRIBUTED_COMMUNICATOR_H_
+#define FATHOM_DISTRIBUTED_COMMUNICATOR_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fathom/base/error.h"
+#include "fathom/base/types.h"
+
+namespace fathom {
+
+// Numbers for each rank, or from each: first those of rank 0, then those of rank 1, and so on.
+struct Parcels {
+  std::vector<double> values;
+  std::vector<Index> counts;  // [ranks]
+
+  void Clear(int ranks) {
+    values.clear();
+    counts.assign(static_cast<std::size_t>(ranks), 0);
+  }
+};
+
+// Every function that is not about this rank alone must be called by all ranks, in the same order.
+class Communicator {
+ public:
+  Communicator() = default;
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // What a message calls this rank: "rank 1 on node7".
+  virtual std::string Name() const = 0;
+
+  // Rank 0's bytes to all.
+  virtual void Broadcast(std::span<std::byte> bytes) const = 0;
+  // Each part of `out` to its rank. `in->counts` says how much comes from each; its values are
+  // filled.
+  virtual void Exchange(const Parcels& out, Parcels* in) const = 0;
+  // The largest of all ranks' values, at all ranks.
+  virtual int Largest(int value) const = 0;
+  // The texts of all ranks at rank 0; nothing elsewhere.
+  virtual std::vector<std::string> Gather(const std::string& text) const = 0;
+
+  // This rank gives up in the middle of something and takes part no more: whoever made the
+  // communicator must end all ranks.
+  void Leave() const { left_ = true; }
+  bool left() const { return left_; }
+
+  void Broadcast(std::string* text) const;  // of any length
+  template <typename Number>
+  void Broadcast(std::span<Number> numbers) const {
+    Broadcast(std::as_writable_bytes(numbers));
+  }
+
+ private:
+  mutable bool left_ = false;
+};
+
+// This process, for itself.
+const Communicator& Alone();
+
+// Throws as DoTogether does if one rank has a failure to tell.
+void RequireSuccess(const Communicator& ranks, const std::string& failure);
+
+// Does `work` on every rank. If it fails numerically on one, it has failed on all: throws
+// NumericalError everywhere, with the reason of the lowest rank at rank 0.
+template <typename Work>
+void DoTogether(const Communicator& ranks, const Work& work) {
+  std::string failure;
+  try {
+    work();
+  } catch (const NumericalError& error) {
+    failure = error.what();
+    if (failure.empty()) failure = "a numerical failure";
+  } catch (...) {
+    ranks.Leave();
+    throw;
+  }
+  RequireSuccess(ranks, failure);
+}
+
+}  // namespace fathom
+
+#endif  // FATHOM_DISTRIBUTED_COMMUNICATOR_H_

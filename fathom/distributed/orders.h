@@ -1,0 +1,26 @@
+// What rank 0 has the other ranks do next.
+#ifndef FATHOM_DISTRIBUTED_ORDERS_H_
+#define FATHOM_DISTRIBUTED_ORDERS_H_
+
+#include <cstdint>
+
+#include "fathom/distributed/communicator.h"
+
+namespace fathom {
+
+enum class Order : std::int64_t { kGoHome, kTrain, kPredict };
+
+// At rank 0. The other ranks take it, in fit/help.h.
+inline void GiveOrder(Order order, const Communicator& ranks) {
+  ranks.Broadcast(std::span(&order, 1));
+}
+
+inline Order TakeOrder(const Communicator& ranks) {
+  Order order = Order::kGoHome;
+  ranks.Broadcast(std::span(&order, 1));
+  return order;
+}
+
+}  // namespace fathom
+
+#endif  // FATHOM_DISTRIBUTED_ORDERS_H_

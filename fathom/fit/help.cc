@@ -1,0 +1,26 @@
+#include "fathom/fit/help.h"
+
+#include "fathom/distributed/orders.h"
+#include "fathom/fitted/predict_together.h"
+#include "fathom/train/train_together.h"
+
+namespace fathom {
+
+void Help(const Communicator& ranks) {
+  for (;;) {
+    switch (TakeOrder(ranks)) {
+      case Order::kGoHome:
+        return;
+      case Order::kTrain:
+        HelpTraining(ranks);
+        break;
+      case Order::kPredict:
+        HelpPredicting(ranks);
+        break;
+    }
+  }
+}
+
+void DismissHelpers(const Communicator& ranks) { GiveOrder(Order::kGoHome, ranks); }
+
+}  // namespace fathom

@@ -1,0 +1,15 @@
+// What every rank but the first does from beginning to end.
+#ifndef FATHOM_FIT_HELP_H_
+#define FATHOM_FIT_HELP_H_
+
+#include "fathom/distributed/communicator.h"
+
+namespace fathom {
+
+// Helps rank 0 with one thing after another, until rank 0 calls DismissHelpers.
+void Help(const Communicator& ranks);
+void DismissHelpers(const Communicator& ranks);
+
+}  // namespace fathom
+
+#endif  // FATHOM_FIT_HELP_H_

@@ -1,0 +1,399 @@
+#include "fathom/fitted/c_source.h"
+
+namespace fathom::c_source {
+
+const char* const kEnter = R"(
+static inline double @warp_at(const @warp *warp, double at, double *slope) {
+  int low = 0, high = @KNOTS - 1;
+  *slope = 1;
+  if (at <= warp->knots[0]) return warp->scores[0] + at - warp->knots[0];
+  if (at >= warp->knots[high]) return warp->scores[high] + at - warp->knots[high];
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (warp->knots[middle] <= at) low = middle;
+    else high = middle;
+  }
+  *slope = (warp->scores[high] - warp->scores[low]) / (warp->knots[high] - warp->knots[low]);
+  return warp->scores[low] + *slope * (at - warp->knots[low]);
+}
+
+/* Fills m and v with what the expert of a member sees of a row: its columns and, where it builds on other members, the
+   trend [OUTPUTS] in the units of the table. */
+static inline void @enter(const @member *member, const double *x, const double *x_std, const double *trend, double *m,
+                          double *v) {
+  int c, r, t, w;
+  for (r = 0; r < member->raw; ++r) m[r] = v[r] = 0;
+  for (c = 0; c < @INPUTS; ++c) {
+    const @column *column = &member->inputs[c];
+    const int missing = x[c] != x[c];
+    const double spread = x_std && !missing ? x_std[c] / column->scale : 0;
+    const double column_m = missing ? 0 : (x[c] - column->mean) / column->scale;
+    const double column_v = missing ? column->missing_var : spread * spread;
+    if (!member->directions) {
+      m[c] = column_m;
+      v[c] = column_v;
+      continue;
+    }
+    for (r = 0; r < member->raw; ++r) {
+      const double along = member->directions[c * member->raw + r];
+      m[r] += column_m * along;
+      v[r] += column_v * along * along;
+    }
+  }
+  for (w = 0; w < member->warp_count; ++w) {
+    const @warp *warp = &member->warps[w];
+    const int missing = x[warp->column] != x[warp->column];
+    double slope;
+    const double value = @warp_at(warp, m[warp->column], &slope);
+    m[@INPUTS + w] = missing ? 0 : value;
+    v[@INPUTS + w] = missing ? member->inputs[warp->column].missing_var : slope * slope * v[warp->column];
+  }
+  for (t = 0; trend && t < @OUTPUTS; ++t) {
+    m[member->raw + t] = (trend[t] - member->outputs[t].mean) / member->outputs[t].scale;
+    v[member->raw + t] = 0;
+  }
+}
+)";
+
+const char* const kSay = R"(
+/* Mean and variance of target t of one component. */
+static inline void @moments_of(const @component *part, int t, double *mean, double *var) {
+  const @column *unit;
+  *mean = part->m[t];
+  *var = part->v[t];
+  if (!part->member) return;
+  unit = &part->member->outputs[t];
+  @observe(part->member->parameters, part->m, part->v, t, mean, var);
+  *mean = unit->mean + unit->scale * *mean;
+  *var *= unit->scale * unit->scale;
+}
+
+static inline double @tail_of(const @component *part, int t, double at, int upper) {
+  const @column *unit;
+  if (!part->member) return @normal_tail(at, part->m[t], part->v[t], upper);
+  unit = &part->member->outputs[t];
+  return @tail(part->member->parameters, part->m, part->v, t, (at - unit->mean) / unit->scale, upper);
+}
+
+/* Mean and variance of target t of a mixture, whose weights need not sum to 1. */
+static inline void @moments_of_all(const @component *parts, int count, int t, double *mean, double *var) {
+  double sum = 0, of_mean = 0, of_var = 0;
+  int i;
+  for (i = 0; i < count; ++i) {
+    double m, v;
+    @moments_of(&parts[i], t, &m, &v);
+    sum += parts[i].weight;
+    of_mean += parts[i].weight * m;
+  }
+  of_mean /= sum;
+  for (i = 0; i < count; ++i) {
+    double m, v;
+    @moments_of(&parts[i], t, &m, &v);
+    of_var += parts[i].weight / sum * (v + (m - of_mean) * (m - of_mean));
+  }
+  *mean = of_mean;
+  *var = of_var;
+}
+
+/* What one member says of a row, of the targets if `observed`, of the functions behind them otherwise. Of members that
+   others build on, means [MEMBERS, OUTPUTS] are read. A weight of 0 counts as 1. */
+static inline int @say(const @member *member, const double *x, const double *x_std, int observed, const double *means,
+                       @component *out) {
+  double m[@MOST_INPUTS], v[@MOST_INPUTS], trend[@OUTPUTS];
+  int paths, count = 0, i, s, t;
+  for (t = 0; t < @OUTPUTS; ++t) {
+    trend[t] = 0;
+    for (i = 0; i < member->trend_count; ++i) trend[t] += means[member->trend[i] * @OUTPUTS + t] / member->trend_count;
+  }
+  @enter(member, x, x_std, member->trend_count > 0 ? trend : NULL, m, v);
+  paths = member->ask(member, m, v, out);
+  count = paths;
+  for (s = member->share_count - 1; s >= 0; --s) { /* the first share last: it stays in the places of the paths */
+    for (i = 0; i < paths; ++i) {
+      @component *part = s > 0 ? &out[count + i] : &out[i];
+      const double own = member->shares[s].weight;
+      *part = out[i];
+      part->weight *= own > 0 ? own : 1;
+      part->member = observed && !@GAUSSIAN ? member : NULL;
+      for (t = 0; !part->member && t < @OUTPUTS; ++t) {
+        const @column *unit = &member->outputs[t];
+        const double noise = observed ? member->shares[s].noise_scale * member->parameters[t] : 0;
+        part->v[t] = unit->scale * unit->scale * (part->v[t] + noise);
+        if (member->trend_count > 0) part->m[t] += (trend[t] - unit->mean) / unit->scale;
+        part->m[t] = unit->mean + unit->scale * part->m[t];
+      }
+    }
+    if (s > 0) count += paths;
+  }
+  return count;
+}
+)";
+
+const char* const kMixture = R"(
+/* The mixture of all members. */
+static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
+  double means[@MEMBERS * @OUTPUTS], var;
+  int count = 0, k, t;
+  for (k = 0; k < @MEMBERS; ++k) {
+    const @member *member = &@members[k];
+    const int own = @say(member, x, x_std, observed, means, out + count);
+    for (t = 0; t < @OUTPUTS; ++t) @moments_of_all(out + count, own, t, &means[k * @OUTPUTS + t], &var);
+    if (member->shares[0].weight > 0) count += own; /* otherwise others build on it, and that is all */
+  }
+  return count;
+}
+)";
+
+const char* const kNoLocalNoise = R"(
+static inline void @widen(const double *x, const double *x_std, const double *centre, double *var) {
+  (void)x, (void)x_std, (void)centre, (void)var;
+}
+)";
+
+const char* const kLocalNoise = R"(
+/* Multiplies the variances by what the errors of the nearest rows say. */
+static inline void @widen(const double *x, const double *x_std, const double *centre, double *var) {
+  double m[@MOST_INPUTS], v[@MOST_INPUTS];
+  @component log_scale;
+  int t;
+  @enter(@calibrated, x, x_std, centre, m, v);
+  @ask_neighbours(@calibrated, m, v, &log_scale);
+  for (t = 0; t < @OUTPUTS; ++t) var[t] *= exp(2 * log_scale.m[t]);
+}
+)";
+
+const char* const kNoSeen = R"(
+static inline void @recall(const double *x, const double *x_std, double *centre, double *var) {
+  (void)x, (void)x_std, (void)centre, (void)var;
+}
+)";
+
+const char* const kSeen = R"(
+/* The training has seen rows with the same inputs: what it knows of them. */
+static inline void @recall(const double *x, const double *x_std, double *centre, double *var) {
+  double m[@MOST_INPUTS], v[@MOST_INPUTS];
+  int c, n, t;
+  @enter(@calibrated, x, x_std, NULL, m, v);
+  for (c = 0; c < @calibrated->raw; ++c)
+    if (v[c] != 0) return;
+  for (n = 0; n < @SEEN; ++n) {
+    const double *row = @seen_x + (size_t)n * @calibrated->raw;
+    for (c = 0; c < @calibrated->raw && row[c] == m[c]; ++c) {
+    }
+    if (c < @calibrated->raw) continue;
+    for (t = 0; t < @OUTPUTS; ++t) {
+      const @column *unit = &@calibrated->outputs[t];
+      centre[t] = unit->mean + unit->scale * @seen_mean[n * @OUTPUTS + t];
+      var[t] = unit->scale * unit->scale * @seen_var[n * @OUTPUTS + t];
+    }
+    return;
+  }
+}
+)";
+
+const char* const kNoBeyond = R"(
+static inline void @clip(const double *x, double *inside) {
+  int c;
+  for (c = 0; c < @INPUTS; ++c) inside[c] = x[c];
+}
+
+static inline void @go_beyond(const double *x, const double *inside, const double *x_std, double *centre, double *var) {
+  (void)x, (void)inside, (void)x_std, (void)centre, (void)var;
+}
+)";
+
+const char* const kBeyond = R"(
+/* Moves a row to the edge of the training rows. */
+static inline void @clip(const double *x, double *inside) {
+  int c;
+  for (c = 0; c < @INPUTS; ++c) inside[c] = x[c] < @low[c] ? @low[c] : x[c] > @high[c] ? @high[c] : x[c];
+}
+
+/* From the centre and variance at the edge to those beyond it: along a straight line, and ever wider. */
+static inline void @go_beyond(const double *x, const double *inside, const double *x_std, double *centre, double *var) {
+  double m[@MOST_INPUTS], edge[@MOST_INPUTS], v[@MOST_INPUTS], square = 0, distance;
+  int c, t, moved = 0;
+  for (c = 0; c < @INPUTS; ++c) moved = moved || (x[c] == x[c] && x[c] != inside[c]);
+  if (!moved) return;
+  @enter(@calibrated, x, x_std, NULL, m, v);
+  @enter(@calibrated, inside, x_std, NULL, edge, v);
+  for (c = 0; c < @calibrated->raw; ++c) {
+    const double off = (m[c] - edge[c]) / @beyond_lengthscales[c];
+    square += off * off;
+  }
+  distance = sqrt(square);
+  for (t = 0; t < @OUTPUTS; ++t) {
+    const @column *unit = &@calibrated->outputs[t];
+    const double at_edge = (centre[t] - unit->mean) / unit->scale;
+    double there = at_edge, on_line = @beyond_intercept[t], at_line = on_line;
+    for (c = 0; c < @calibrated->raw; ++c) {
+      on_line += m[c] * @beyond_slope[c * @OUTPUTS + t];
+      at_line += edge[c] * @beyond_slope[c * @OUTPUTS + t];
+    }
+    if (@BEYOND_COURSE > 0) there += on_line - at_line;
+    if (@BEYOND_COURSE > 1) there += (1 - exp(-distance)) * (at_line - at_edge);
+    centre[t] = unit->mean + unit->scale * there;
+    var[t] += unit->scale * unit->scale * @beyond_growth[t] * @beyond_growth[t] * pow(distance, 2 * @beyond_power[0]);
+  }
+}
+)";
+
+const char* const kCalibration = R"(
+/* The calibrated prediction: all members' means averaged, with the spread that left-out rows have shown. Of the functions
+   behind the targets, the mixture of all members. */
+static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
+  double means[@MEMBERS * @OUTPUTS], vars[@MEMBERS * @OUTPUTS], weights[@MEMBERS], centre[@OUTPUTS], var[@OUTPUTS];
+  double inside[@INPUTS];
+  int count = 0, k, s, t;
+  @clip(x, inside);
+  for (k = 0; k < @MEMBERS; ++k) {
+    const @member *member = &@members[k];
+    const int own = @say(member, observed ? inside : x, x_std, observed, means, out + count);
+    for (t = 0; t < @OUTPUTS; ++t)
+      @moments_of_all(out + count, own, t, &means[k * @OUTPUTS + t], &vars[k * @OUTPUTS + t]);
+    weights[k] = 0;
+    for (s = 0; s < member->share_count; ++s) weights[k] += member->shares[s].weight;
+    if (!observed && weights[k] > 0) count += own;
+  }
+  if (!observed) return count;
+  for (t = 0; t < @OUTPUTS; ++t) {
+    centre[t] = var[t] = 0;
+    for (k = 0; k < @MEMBERS; ++k) centre[t] += weights[k] * means[k * @OUTPUTS + t];
+    for (k = 0; k < @MEMBERS; ++k) {
+      const double off = means[k * @OUTPUTS + t] - centre[t];
+      var[t] += weights[k] * (vars[k * @OUTPUTS + t] + off * off);
+    }
+  }
+  @widen(inside, x_std, centre, var);
+  @recall(x, x_std, centre, var);
+  @go_beyond(x, inside, x_std, centre, var);
+  for (s = 0; s < @SCALES; ++s) {
+    out[s].member = NULL;
+    out[s].weight = @shares[s];
+    for (t = 0; t < @OUTPUTS; ++t) {
+      out[s].m[t] = centre[t];
+      out[s].v[t] = fmax(@scales[s] * @scales[s] * var[t], @floors[t] * @floors[t]);
+    }
+  }
+  return @SCALES;
+}
+)";
+
+const char* const kPredictNumbers = R"(
+static inline void @both(const double *x, const double *x_std, int observed, double *mean, double *std) {
+  @component parts[@MOST_PARTS];
+  const int count = @distribution(x, x_std, observed, parts);
+  int t;
+  for (t = 0; t < @OUTPUTS; ++t) { /* only now: they may be the arrays of x and x_std */
+    @moments_of_all(parts, count, t, &mean[t], &std[t]);
+    std[t] = sqrt(std[t]);
+  }
+}
+
+/* Of the noise-free function. */
+static inline void @latent(const double *x, const double *x_std, double *mean, double *std) {
+  @both(x, x_std, 0, mean, std);
+}
+
+/* Of the target itself, noise included. */
+static inline void @predict(const double *x, const double *x_std, double *mean, double *std) {
+  @both(x, x_std, 1, mean, std);
+}
+
+/* Below 0 while P(y <= at) has not reached the probability. In the smaller tail, where it keeps its accuracy. */
+static inline double @excess(const @component *parts, int count, int t, double at, double probability) {
+  const int upper = probability > 0.5;
+  double tail = 0, sum = 0;
+  int i;
+  for (i = 0; i < count; ++i) {
+    tail += parts[i].weight * @tail_of(&parts[i], t, at, upper);
+    sum += parts[i].weight;
+  }
+  return upper ? 1 - probability - tail / sum : tail / sum - probability;
+}
+
+/* The quantile of target t. */
+static inline double @quantile_of(const @component *parts, int count, int t, double probability) {
+  double mean, var, std, low, high, step;
+  @moments_of_all(parts, count, t, &mean, &var);
+  std = sqrt(var);
+  if (!(std - std == 0 && mean - mean == 0 && probability > 0 && probability < 1)) return NAN;
+  if (@COUNTS) { /* the first whole number at which the probability is reached */
+    if (std == 0) return floor(mean + 0.5);
+    low = high = fmax(floor(mean), -1);
+    for (step = 1; low >= 0 && @excess(parts, count, t, low, probability) >= 0; step *= 2) {
+      high = low;
+      low = fmax(low - step, -1);
+    }
+    for (step = 1; @excess(parts, count, t, high, probability) < 0; step *= 2) {
+      low = high;
+      high += step;
+    }
+    while (high - low > 1) {
+      const double middle = floor(0.5 * (low + high));
+      if (@excess(parts, count, t, middle, probability) >= 0) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+  if (std == 0) return mean;
+  low = high = mean;
+  for (step = std; @excess(parts, count, t, low, probability) >= 0; step *= 2) {
+    high = low;
+    low -= step;
+  }
+  for (step = std; @excess(parts, count, t, high, probability) < 0; step *= 2) {
+    low = high;
+    high += step;
+  }
+  for (;;) {
+    const double middle = low + 0.5 * (high - low);
+    if (!(middle > low && middle < high)) return middle;
+    if (@excess(parts, count, t, middle, probability) >= 0) high = middle;
+    else low = middle;
+  }
+}
+
+/* y [count, OUTPUTS]: the quantiles of the targets at `count` probabilities between 0 and 1. */
+static inline void @quantiles(const double *x, const double *x_std, int count, const double *probabilities, double *y) {
+  @component parts[@MOST_PARTS];
+  const int size = @distribution(x, x_std, 1, parts);
+  int i, t;
+  for (i = 0; i < count; ++i)
+    for (t = 0; t < @OUTPUTS; ++t) y[i * @OUTPUTS + t] = @quantile_of(parts, size, t, probabilities[i]);
+}
+)";
+
+const char* const kPredictClasses = R"(
+/* P(y = class) [CLASSES]. */
+static inline void @probabilities(const double *x, const double *x_std, double *p) {
+  double sum[@CLASSES], m[@MOST_INPUTS], v[@MOST_INPUTS];
+  @component parts[@MOST_PARTS];
+  int c, k, i;
+  for (c = 0; c < @CLASSES; ++c) sum[c] = 0;
+  for (k = 0; k < @MEMBERS; ++k) {
+    int paths;
+    @enter(&@members[k], x, x_std, NULL, m, v);
+    paths = @members[k].ask(&@members[k], m, v, parts);
+    for (i = 0; i < paths; ++i) {
+      double own[@CLASSES];
+      if (!@members[k].probabilities) @class_probabilities(parts[i].m, parts[i].v, own);
+      for (c = 0; @members[k].probabilities && c < @CLASSES; ++c) own[c] = parts[i].m[c];
+      for (c = 0; c < @CLASSES; ++c) sum[c] += @members[k].shares[0].weight * parts[i].weight * own[c];
+    }
+  }
+  for (c = 0; c < @CLASSES; ++c) p[c] = sum[c]; /* only now: it may be the array of x or x_std */
+}
+
+/* The most probable class, counted from 0. */
+static inline int @classify(const double *x, const double *x_std) {
+  double p[@CLASSES];
+  int best = 0, c;
+  @probabilities(x, x_std, p);
+  for (c = 1; c < @CLASSES; ++c)
+    if (p[c] > p[best]) best = c;
+  return best;
+}
+)";
+
+}  // namespace fathom::c_source

@@ -1,0 +1,182 @@
+// Trainings on several ranks, through mpirun and the built program.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "fathom/base/random.h"
+#include "fathom/train/checkpoint.h"
+#include "tests/support/mpi_program.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Kind { kNumbers, kClasses, kMissing };
+
+std::string TableOf(Kind kind, Index rows) {
+  RandomStream stream(5);
+  std::ostringstream out;
+  out << "a,b,w,y\n";
+  for (Index n = 0; n < rows; ++n) {
+    const double a = stream.Normal();
+    const double b = stream.Normal();
+    const double y = a * b + 0.2 * stream.Normal();
+    const bool gap = kind == Kind::kMissing && n % 7 == 0;
+    out << (gap ? "" : std::to_string(a)) << "," << b << "," << 1 + n % 3 << ",";
+    if (kind == Kind::kClasses) {
+      out << (y < -0.3 ? "low" : y < 0.3 ? "middle" : "high") << "\n";
+    } else {
+      out << y << "\n";
+    }
+  }
+  return out.str();
+}
+
+class RanksCli : public RanksTest {
+ protected:
+  Arguments Fit(const std::string& model, const Arguments& more = {}) const {
+    return Join({"fit", train_, "--target", "y", "--weights", "w", "-o", model, "--stack", "never",
+                 "--inducing", "12", "--warm-up", "5", "--batch", "200", "--patience", "0"},
+                more);
+  }
+  Arguments LongFit(const std::string& model) const {
+    return Fit(model, {"--steps", "1500", "--threads", "1", "--log", File("log"),
+                       "--checkpoint-every", "0.05s"});
+  }
+  // A model that was trained without a break, on one rank.
+  std::string Whole() const {
+    Good(LongFit(model_));
+    const std::string whole = Bytes(model_);
+    fs::remove(File("log"));
+    fs::remove(model_);
+    return whole;
+  }
+
+  const std::string train_ = File("train.csv");
+  const std::string model_ = File("model.fathom");
+};
+
+TEST_F(RanksCli, AnyNumberOfRanksAndThreadsGivesTheSameModel) {
+  for (const Kind kind : {Kind::kNumbers, Kind::kClasses, Kind::kMissing}) {
+    std::ofstream(train_) << TableOf(kind, 400);
+    for (const std::string threads : {"1", "2"}) {
+      const Arguments fit = Fit(model_, {"--steps", "12", "--threads", threads});
+      Good(fit);
+      const std::string alone = Bytes(model_);
+      for (const int ranks : {2, 3, 4}) {
+        fs::remove(model_);
+        GoodRanks(ranks, fit);
+        EXPECT_TRUE(Bytes(model_) == alone) << ranks << " ranks, " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST_F(RanksCli, AStackToo) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 150);
+  const Arguments fit =
+      Fit(model_, {"--stack", "always", "--steps", "6", "--hidden", "2", "--threads", "1"});
+  Good(fit);
+  const std::string alone = Bytes(model_);
+  fs::remove(model_);
+  GoodRanks(3, fit);
+  EXPECT_TRUE(Bytes(model_) == alone);
+}
+
+TEST_F(RanksCli, PredictionsComeInTheOrderOfTheFile) {
+  for (const Kind kind : {Kind::kNumbers, Kind::kClasses}) {
+    std::ofstream(train_) << TableOf(kind, 101);
+    Good(Fit(model_, {"--steps", "3"}));
+    for (const Arguments& more :
+         {Arguments{}, {"--chunk", "7"}, {"--json"}, {"--keep", "a"}, {"--samples", "5"}}) {
+      const Arguments predict = Join({"predict", model_, train_}, more);
+      const std::string alone = Good(predict);
+      EXPECT_TRUE(GoodRanks(3, predict) == alone);
+    }
+  }
+}
+
+TEST_F(RanksCli, CrossValidationToo) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 90);
+  const Arguments cv = {"cv",      train_, "--target",   "y", "--ignore", "w", "--stack", "never",
+                        "--steps", "5",    "--inducing", "5", "--folds",  "3", "--json"};
+  EXPECT_EQ(GoodRanks(2, cv), Good(cv));
+}
+
+TEST_F(RanksCli, OnlyTheFirstRankPrints) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 60);
+  const std::string out = GoodRanks(3, Fit(model_, {"--steps", "3"}));
+  EXPECT_EQ(out.find("rows "), out.rfind("rows ")) << out;
+}
+
+TEST_F(RanksCli, ABadRowEndsAllWithOneLine) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 60) << "1,2,3\n";
+  const Outcome outcome = RunRanks(3, Fit(model_));
+  EXPECT_EQ(outcome.code, 2);
+  ASSERT_EQ(OurLines(outcome).size(), 1U) << outcome.err;
+  EXPECT_NE(OurLines(outcome)[0].find("train.csv"), std::string::npos) << outcome.err;
+}
+
+TEST_F(RanksCli, EpIsRefusedWithAReason) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 60);
+  const Outcome outcome = RunRanks(2, Fit(model_, {"--inference", "sep", "--steps", "3"}));
+  EXPECT_EQ(outcome.code, 2);
+  ASSERT_EQ(OurLines(outcome).size(), 1U) << outcome.err;
+  EXPECT_NE(OurLines(outcome)[0].find("train on one rank"), std::string::npos) << outcome.err;
+}
+
+TEST_F(RanksCli, AStopSavesAndAnotherNumberOfRanksGoesOnToTheSameBits) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 400);
+  const std::string whole = Whole();
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t mpirun = StartRanks(2, LongFit(model_));
+    WaitForLines(File("log"), 3, mpirun);
+    ::kill(mpirun, signal);
+    const Outcome outcome = End(mpirun);
+    EXPECT_NE(outcome.code, 0);
+    ASSERT_EQ(OurLines(outcome).size(), 1U) << outcome.err;
+    EXPECT_NE(OurLines(outcome)[0].find("interrupted after step"), std::string::npos);
+    EXPECT_TRUE(fs::exists(model_));
+    GoodRanks(3, {"resume", model_, "--threads", "1"});
+    EXPECT_TRUE(Bytes(model_) == whole);
+    fs::remove(model_);
+    fs::remove(File("log"));
+  }
+}
+
+// FATHOM_KILLS=20 tries more often.
+TEST_F(RanksCli, AKilledRankEndsAllAndLeavesAWholeCheckpoint) {
+  std::ofstream(train_) << TableOf(Kind::kNumbers, 400);
+  const std::string whole = Whole();
+  const char* asked = std::getenv("FATHOM_KILLS");
+  const int kills = asked != nullptr ? std::atoi(asked) : 3;
+  RandomStream stream(6);
+  for (int i = 0; i < kills; ++i) {
+    constexpr int kRanks = 3;
+    const pid_t mpirun = StartRanks(kRanks, LongFit(model_));
+    WaitForLines(File("log"), static_cast<std::size_t>(3 + stream.Below(300)), mpirun);
+    const std::vector<pid_t> processes = RankProcesses(mpirun);
+    ASSERT_EQ(processes.size(), static_cast<std::size_t>(kRanks));
+    ::kill(processes[stream.Below(kRanks)], SIGKILL);
+    const Outcome outcome = End(mpirun);
+    EXPECT_EQ(outcome.code, 3);
+    ASSERT_EQ(OurLines(outcome).size(), 1U) << outcome.err;
+    EXPECT_NE(OurLines(outcome)[0].find("was ended by signal 9"), std::string::npos);
+    EXPECT_NE(OurLines(outcome)[0].find("fathom: rank "), std::string::npos);
+    EXPECT_FALSE(fs::exists(model_));
+    ASSERT_NO_THROW(LoadCheckpoint(model_ + ".checkpoint"));
+    if (i % 2 == 0) {
+      GoodRanks(2, {"resume", model_, "--threads", "1"});
+    } else {
+      Good({"resume", model_, "--threads", "1"});
+    }
+    EXPECT_TRUE(Bytes(model_) == whole);
+    fs::remove(model_);
+    fs::remove(File("log"));
+  }
+}
+
+}  // namespace
+}  // namespace fathom
