@@ -29,18 +29,18 @@ struct CdfAround {
 
 CdfAround Around(const Prediction& prediction, Index n, Index d, double y) {
   const double cdf = prediction.Cdf(n, d, y);
-  const bool jumps =
-      prediction.observed() ||
-      std::any_of(prediction.components.begin(), prediction.components.end(),
-                  [&](const Moments& c) {
-                    return !prediction.observed() && c.var(n, d) == 0 && c.mean(n, d) == y;
-                  });
-  if (!jumps) return {cdf, cdf};
+  const bool certain = std::any_of(
+      prediction.components.begin(), prediction.components.end(), [&](const Moments& c) {
+        return !prediction.observed() && c.var(n, d) == 0 && c.mean(n, d) == y;
+      });
+  if (!prediction.observed() && !certain) return {cdf, cdf};
   // Steps of a lattice are met with some tolerance, so just below one is not yet below it.
-  const double infinity = std::numeric_limits<double>::infinity();
-  const double step = prediction.discrete() ? prediction.observations[0]->lattice().step : 0;
-  const double before = prediction.discrete() ? y - 0.5 * step : std::nextafter(y, -infinity);
-  return {std::min(cdf, prediction.Cdf(n, d, before)), cdf};
+  const double before = prediction.discrete()
+                            ? y - 0.5 * prediction.observations[0]->lattice().step
+                            : std::nextafter(y, -std::numeric_limits<double>::infinity());
+  const CdfAround around{std::min(cdf, prediction.Cdf(n, d, before)), cdf};
+  // What is certain and right lies in every interval.
+  return certain ? CdfAround{around.middle(), around.middle()} : around;
 }
 
 // One interval's penalty; see Scores::interval_score_95.

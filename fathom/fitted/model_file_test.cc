@@ -280,7 +280,7 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 
 TEST_F(HostileFile, FutureVersion) {
   content_.metadata["format_version"] = "8";
-  ExpectRefused("written by a newer fathom (format 7); this one reads format 6: upgrade");
+  ExpectRefused("written by a newer fathom (format 8); this one reads format 7: upgrade");
 }
 
 TEST_F(HostileFile, MembersThatDoNotFitTheExperts) {

@@ -32,6 +32,7 @@ class RecipeParameters:
     site_form: bool
     stack: str
     local: str
+    target_kind: str
     inference: str
     alpha: float
     mixture: bool
@@ -86,6 +87,7 @@ class RecipeParameters:
         site_form: bool = ...,
         stack: str = ...,
         local: str = ...,
+        target_kind: str = ...,
         inference: str = ...,
         alpha: float = ...,
         mixture: bool = ...,
