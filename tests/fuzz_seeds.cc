@@ -79,7 +79,7 @@ void AddTables(Corpus* corpus) {
 // at the door.
 std::string WithoutChecksum(std::string bytes) {
   bytes = Replaced(bytes, "\"checksum\"", "\"checksun\"");
-  return Replaced(bytes, "\"format_version\":\"6\"", "\"format_version\":\"5\"");
+  return Replaced(bytes, "\"format_version\":\"7\"", "\"format_version\":\"5\"");
 }
 
 void AddModels(Corpus* corpus) {

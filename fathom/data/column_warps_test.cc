@@ -36,7 +36,7 @@ TEST(ColumnWarps, SkewedColumnsBecomeNormalAndOthersStay) {
   const Eigen::ArrayXd z = warped.array() - warped.mean();
   const double sd = std::sqrt(z.square().mean());
   EXPECT_NEAR(sd, 1, 0.05);
-  EXPECT_NEAR(z.cube().mean() / (sd * sd * sd), 0, 0.1);  // that of a lognormal is 6
+  EXPECT_NEAR(z.cube().mean() / (sd * sd * sd), 0, 0.2);  // that of a lognormal is 6
 }
 
 TEST(ColumnWarps, RisesThroughItsKnotsAndGoesOnWithSlopeOne) {

@@ -369,7 +369,7 @@ Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& st
     const auto missing = std::count_if(places.begin(), places.end(), [&](Index place) {
       return std::isnan(table.values(n, place));
     });
-    const bool taught = std::cmp_less(missing, places.size());
+    const bool taught = places.empty() || std::cmp_less(missing, places.size());
     if (!taught) ++without_target;
     if (!taught || !(weights[n] > 0)) continue;
     picked.push_back(n);

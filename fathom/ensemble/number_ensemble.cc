@@ -106,6 +106,11 @@ double NumberEnsemble::SquaredError() const {
   return least;
 }
 
+bool NumberEnsemble::CanLearnFromResiduals() const {
+  constexpr Index kLeastRows = 500;
+  return line_ != nullptr && table_.rows() >= kLeastRows;
+}
+
 bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
   // A kind without hidden layers costs next to nothing.
   const bool cheap = kind.recipe().architecture.hidden.empty();
@@ -129,7 +134,7 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   if (on_line_ != nullptr) candidates.push_back({&on_line_->left_out(), on_line_.get()});
   for (const CrossFit* kind : kinds) {
     candidates.push_back({&kind->left_out(), nullptr});
-    on_kinds_.push_back(line_ != nullptr ? FitNeighbours(kind->left_out().mean) : nullptr);
+    on_kinds_.push_back(CanLearnFromResiduals() ? FitNeighbours(kind->left_out().mean) : nullptr);
     if (on_kinds_.back() != nullptr)
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }

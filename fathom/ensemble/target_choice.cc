@@ -8,6 +8,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
 #include "fathom/base/random.h"
+#include "fathom/data/input_range.h"
 #include "fathom/ensemble/calibrate.h"
 #include "fathom/fitted/linear_expert.h"
 #include "fathom/fitted/predictor.h"
@@ -250,6 +251,7 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& e
     ModelParts parts;
     parts.schema = all_.schema();
     parts.members = ensemble.members;
+    parts.data.range = FindInputRange(all_.inputs());
     parts.calibration = std::make_shared<const Calibration>(ensemble.calibration);
     const Moments x{all_.inputs().mean(others, Eigen::all), all_.inputs().var(others, Eigen::all)};
     Prediction z = ModelPredictor(Model(std::move(parts)), 1).Predict(x);

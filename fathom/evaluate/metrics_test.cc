@@ -122,7 +122,7 @@ ManyRows RandomRows(Index rows, Index components) {
         stream.NormalMatrix(rows, 2), Matrix(0.1 + stream.NormalMatrix(rows, 2).array().square()));
   }
   many.y = stream.NormalMatrix(rows, 2);
-  many.y(3, 1) = kNaN;
+  many.y(3, 1) = many.y(5, 0) = many.y(5, 1) = kNaN;
   return many;
 }
 
@@ -166,7 +166,7 @@ TEST(Evaluate, CountsACertainAndRightPredictionAsCovered) {
 
 TEST(Evaluate, LeavesOutRowsWithoutTarget) {
   Matrix y(3, 2);
-  y << 1, 2, kNaN, 100, 3, 4;
+  y << 1, 2, kNaN, kNaN, 3, 4;
   const Scores scores = Evaluate(Gaussian(3, 2, 0, 1), y);
   EXPECT_EQ(scores.rows, 2);
   EXPECT_DOUBLE_EQ(scores.mae, 2.5);

@@ -40,11 +40,13 @@ TEST(PredictionArrays, HoldWhatThePredictionSaysOfEachCell) {
 TEST(PredictionArrays, MissingCellsStayMissing) {
   const Prediction prediction = TwoOutputs();
   Matrix y = Matrix::Zero(200, 2);
-  y(3, 1) = std::nan("");
+  y(3, 1) = y(4, 0) = y(4, 1) = std::nan("");
   const ThreadPool pool(1);
   EXPECT_FALSE(std::isnan(Cdfs(prediction, y, pool)(3, 0)));
   EXPECT_TRUE(std::isnan(Cdfs(prediction, y, pool)(3, 1)));
-  EXPECT_TRUE(std::isnan(LogDensities(prediction, y, pool)(3, 0)));
+  // The density of the targets that are there.
+  EXPECT_FALSE(std::isnan(LogDensities(prediction, y, pool)(3, 0)));
+  EXPECT_TRUE(std::isnan(LogDensities(prediction, y, pool)(4, 0)));
 }
 
 TEST(PredictionArrays, DrawsFollowTheDistributionAndNotTheThreads) {

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -367,7 +368,9 @@ TEST(AepEnergy, NotANumberInTheTableIsNotHidden) {
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
   for (const int place : {0, 1, 2}) {
     LabelledRows table = RandomRows(4, 2, 1, place == 2, &stream);
-    (place == 0 ? table.x.mean : place == 1 ? table.y : table.x.var)(0, 0) = std::nan("");
+    // A target that is not a number is missing; an infinite one is an error.
+    const double bad = place == 1 ? std::numeric_limits<double>::infinity() : std::nan("");
+    (place == 0 ? table.x.mean : place == 1 ? table.y : table.x.var)(0, 0) = bad;
     const ThreadPool pool(1);
     const AepEnergy energy(model, table.x, table.y, {.alpha = 0.5}, pool);
     double value = 0;

@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "fathom/base/error.h"
@@ -361,7 +362,7 @@ TEST(Ep, NotANumberIsReportedNotHidden) {
   const ThreadPool pool(1);
   const DeepGp model = RandomModel({.hidden = {2}}, &stream);
   LabelledRows table = RandomRows(9, 2, 1, false, &stream);
-  table.y(3, 0) = std::nan("");
+  table.y(3, 0) = std::numeric_limits<double>::infinity();
   Ep ep(model, table.x, table.y, {.alpha = 1}, pool);
   const Vector parameters = Pack(model, ep.packing());
   ep.Update(parameters, AllRows(9));

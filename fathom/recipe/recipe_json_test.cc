@@ -30,6 +30,8 @@ Json Changed(Json json) {
       value = "sep";
     } else if (key == "whitening" || key == "warping" || key == "stack") {
       value = "always";
+    } else if (key == "target_kind") {
+      value = "plain";
     } else if (key == "local") {
       value = "only";
     } else if (key == "precision") {

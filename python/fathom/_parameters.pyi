@@ -41,6 +41,7 @@ class RecipeParameters:
     lengthscale_prior: float
     noise_floor: float
     whitening: str
+    warping: str
     precision: str
     seed: int
     threads: int
@@ -96,6 +97,7 @@ class RecipeParameters:
         lengthscale_prior: float = ...,
         noise_floor: float = ...,
         whitening: str = ...,
+        warping: str = ...,
         precision: str = ...,
         seed: int = ...,
         threads: int = ...,
