@@ -53,7 +53,7 @@ TEST_F(BaselineCli, AnOptionOfAnotherMethodIsRefused) {
 
 TEST_F(BaselineCli, WhatNeedsADeepGpSaysSo) {
   Good(Fit("pbp", {"--epochs", "1"}));
-  Bad({"export", File("m.fathom"), "--format", "c"}, "no deep GP");
+  Bad({"export", File("m.fathom"), "--format", "c"}, "kind 'bnn'");
   Bad({"inspect", File("m.fathom"), "--config"}, "was not made by 'fathom fit'");
 }
 

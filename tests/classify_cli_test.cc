@@ -63,7 +63,8 @@ TEST_F(ClassifyTest, TextsAreClassesWithCommasAndQuotesInThem) {
   EXPECT_NE(Good({"evaluate", model_, test}).find("true \\ predicted"), std::string::npos);
 
   const std::string csv = Good({"predict", model_, test});
-  EXPECT_TRUE(csv.starts_with("class,\"p_a \"\"ring\"\"\",\"p_in, deep\",p_out,log_probability,outside\n"))
+  EXPECT_TRUE(
+      csv.starts_with("class,\"p_a \"\"ring\"\"\",\"p_in, deep\",p_out,log_probability,outside\n"))
       << csv.substr(0, 200);
   EXPECT_NE(csv.find("\n\"in, deep\","), std::string::npos);
   EXPECT_EQ(CountLines(csv), 101U);
@@ -83,7 +84,7 @@ TEST_F(ClassifyTest, TextsAreClassesWithCommasAndQuotesInThem) {
 
   EXPECT_NE(Good({"inspect", model_}).find("relevance"), std::string::npos);
   EXPECT_NE(Good({"export", model_, "--format", "json"}).find("in, deep"), std::string::npos);
-  Bad({"export", model_, "--format", "c"}, "robust_max");
+  EXPECT_NE(Good({"export", model_, "--format", "c"}).find("_probabilities("), std::string::npos);
 }
 
 TEST_F(ClassifyTest, NumbersAreClassesOnRequest) {

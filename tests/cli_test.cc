@@ -125,7 +125,8 @@ TEST_F(Cli, PredictionsAsJsonAreThoseOfTheTable) {
   EXPECT_EQ(Good({"predict", model_, test_, "--json", "--chunk", "7"}), text);
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["targets"], nlohmann::json({"y"}));
-  EXPECT_EQ(json["notes"], nlohmann::json::array());
+  ASSERT_EQ(json["notes"].size(), 1U);
+  EXPECT_EQ(json["notes"][0]["kind"], "rows_outside");
   ASSERT_EQ(json["predictions"].size(), 31U);
   const std::vector<std::string> keys = {"mean", "std", "q025", "q975", "log_density"};
   for (Index n = 0; n < 30; ++n) {
@@ -373,8 +374,8 @@ TEST_F(Cli, NumericalFailureIsExit3) {
     std::get<Whitened>(network->layers.back().gps[0].posterior).mu.setConstant(1e308);
   };
   SaveModel(WithNetwork(LoadModel(model_), overflow), model_);
-  const std::vector<Arguments> commands = {{"predict", model_, test_, "-o", File("p.csv")},
-                                           {"evaluate", model_, test_}};
+  const std::vector<Arguments> commands = {{"predict", model_, train_, "-o", File("p.csv")},
+                                           {"evaluate", model_, train_}};
   for (const Arguments& command : commands) {
     const Outcome outcome = Run(command);
     EXPECT_EQ(outcome.code, 3);
@@ -391,14 +392,14 @@ TEST_F(Cli, ClosedPipeEndsQuietly) {
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
   const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, {.out = ends[1], .err = err})), 0);
+  EXPECT_EQ(ExitCode(Start({"predict", model_, train_}, {.out = ends[1], .err = err})), 0);
   ::close(ends[1]);
   ::close(err);
   EXPECT_EQ(TestFolder::Read(File("stderr")), "");
 
   const int full = ::open("/dev/full", O_WRONLY);
   const int err_again = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(ExitCode(Start({"predict", model_, test_}, {.out = full, .err = err_again})), 2);
+  EXPECT_EQ(ExitCode(Start({"predict", model_, train_}, {.out = full, .err = err_again})), 2);
   ::close(full);
   ::close(err_again);
   EXPECT_EQ(CountLines(TestFolder::Read(File("stderr"))), 1U);

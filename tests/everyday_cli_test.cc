@@ -93,7 +93,8 @@ TEST_F(EverydayTablesTest, KeepsColumnsBesideThePredictions) {
   const std::string plain = Good({"predict", model_, table});
   EXPECT_TRUE(plain.starts_with("mean,std,q025,q975,log_density,outside\n")) << plain;
   const std::string kept = Good({"predict", model_, table, "--keep", "id,note"});
-  EXPECT_TRUE(kept.starts_with("id,note,mean,std,q025,q975,log_density,outside\nk1,\"a, b\",")) << kept;
+  EXPECT_TRUE(kept.starts_with("id,note,mean,std,q025,q975,log_density,outside\nk1,\"a, b\","))
+      << kept;
   const std::string all = Good({"predict", model_, table, "--keep", "all"});
   EXPECT_TRUE(all.starts_with("id,a,b,c,d,y,note,mean,")) << all;
   EXPECT_EQ(CountLines(all), 3U);

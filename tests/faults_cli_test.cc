@@ -103,7 +103,7 @@ TEST_F(Faults, PredictKeepsTheOldFileOrWritesTheNewOne) {
   ASSERT_EQ(Run(FitArguments(train_, model_, {"--hidden", "0"})).code, 0);
   std::filesystem::create_directory(File("place"));
   folder_.Write("place/out.csv", "old predictions");
-  TryEverything({"predict", model_, test_, "-o", File("place/out.csv"), "--threads", "1"});
+  TryEverything({"predict", model_, train_, "-o", File("place/out.csv"), "--threads", "1"});
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ TEST_F(LikelihoodTest, HeteroscedasticNoiseFollowsTheInputs) {
   const Json y = predicted({});
   EXPECT_GT(y[1]["std"].get<double>(), 5 * y[0]["std"].get<double>());
   const Json f = predicted({"--latent"});
-  EXPECT_EQ(f[0].size(), 5U) << "the function of the target alone: row, mean, std, two quantiles";
+  EXPECT_EQ(f[0].size(), 6U)
+      << "the function of the target alone: row, mean, std, two quantiles, outside";
   EXPECT_NEAR(f[0]["mean"].get<double>(), y[0]["mean"].get<double>(), 1e-9);
   EXPECT_LT(f[1]["std"].get<double>(), y[1]["std"].get<double>());
 }

@@ -63,7 +63,8 @@ WarpedValue WarpAt(const ColumnWarps& warps, Index w, double standardised) {
   return {score(low) + slope * (standardised - knot(low)), slope};
 }
 
-ColumnWarps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known) {
+ColumnWarps FitWarps(const Matrix& x,
+                     const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known) {
   ColumnWarps warps;
   std::vector<Vector> knots, scores;
   for (Index c = 0; c < x.cols(); ++c) {
@@ -84,7 +85,8 @@ ColumnWarps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, E
     }
     ColumnWarps one{{c}, own_knots.transpose(), own_scores.transpose()};
     const Vector as_is = Eigen::Map<const Vector>(cells.data(), static_cast<Index>(cells.size()));
-    const Vector warped = as_is.unaryExpr([&](double value) { return WarpAt(one, 0, value).value; });
+    const Vector warped =
+        as_is.unaryExpr([&](double value) { return WarpAt(one, 0, value).value; });
     if (!(SquaredCorrelation(as_is, warped) < kNormalEnough)) continue;
     warps.columns.push_back(c);
     knots.push_back(std::move(own_knots));

@@ -46,7 +46,8 @@ WarpedValue WarpAt(const ColumnWarps& warps, Index w, double standardised);
 // enough as they are: those whose scores have a squared correlation with them below 0.95. That is
 // neither normal nor uniform columns. Columns with fewer than five different values have none.
 // Cells with `known` false are ignored.
-ColumnWarps FitWarps(const Matrix& x, const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known);
+ColumnWarps FitWarps(const Matrix& x,
+                     const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& known);
 
 // Throws Error with the reason unless they are curves of so many columns.
 void CheckWarps(const ColumnWarps& warps, Index columns);

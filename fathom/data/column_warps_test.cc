@@ -22,7 +22,9 @@ Matrix Normals(Index rows, Index cols) {
   return x;
 }
 
-ColumnWarps FitAll(const Matrix& x) { return FitWarps(x, Mask::Constant(x.rows(), x.cols(), true)); }
+ColumnWarps FitAll(const Matrix& x) {
+  return FitWarps(x, Mask::Constant(x.rows(), x.cols(), true));
+}
 
 TEST(ColumnWarps, SkewedColumnsBecomeNormalAndOthersStay) {
   Matrix x = Normals(2000, 3);

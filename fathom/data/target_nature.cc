@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -55,8 +56,14 @@ bool TargetNature::has_frequent_value() const {
 
 TargetNature NatureOf(const Eigen::Ref<const Vector>& target) {
   TargetNature nature;
-  nature.rows = target.size();
-  std::vector<double> values(target.begin(), target.end());
+  std::vector<double> values;
+  std::copy_if(target.begin(), target.end(), std::back_inserter(values),
+               [](double value) { return !std::isnan(value); });
+  nature.rows = std::ssize(values);
+  if (values.empty()) return nature;
+  const Eigen::Map<const Vector> known(values.data(), nature.rows);
+  const double mean = known.mean();
+  nature.sd = std::sqrt((known.array() - mean).square().mean());
   std::sort(values.begin(), values.end());
   std::vector<double> distinct;
   Index shared = 0;  // rows whose value another row has
@@ -79,8 +86,6 @@ TargetNature NatureOf(const Eigen::Ref<const Vector>& target) {
   nature.least = values.front();
   nature.most = values.back();
   nature.median = Quantile(values, 0.5);
-  const double mean = target.mean();
-  nature.sd = std::sqrt((target.array() - mean).square().mean());
   constexpr double kShared = 0.1;   // of the rows
   constexpr double kCoarse = 0.02;  // of the standard deviation
   if (distinct.size() > 1 &&

@@ -64,5 +64,15 @@ TEST(TargetNature, OfASingleValue) {
   EXPECT_EQ(Describe(NatureOf(Vector::Constant(5, 3))), "always 3");
 }
 
+TEST(TargetNature, IgnoresMissingCells) {
+  const Vector target = (Vector(5) << 3, std::nan(""), 1, std::nan(""), 2).finished();
+  const TargetNature nature = NatureOf(target);
+  EXPECT_EQ(nature.rows, 3);
+  EXPECT_EQ(nature.distinct, 3);
+  EXPECT_EQ(nature.least, 1);
+  EXPECT_EQ(nature.most, 3);
+  EXPECT_EQ(NatureOf(Vector::Constant(4, std::nan(""))).rows, 0);
+}
+
 }  // namespace
 }  // namespace fathom
