@@ -53,9 +53,9 @@ struct FitPlan {
 struct TableFacts {
   std::string source;
   std::vector<TableFault> faults;
-  std::string proposal;     // the command line that would work; empty: none is known
-  LikelyTarget target_kind;   // where there is a proposal
-  std::string alternative;  // the command line for that kind; empty: the proposal
+  std::string proposal;      // the command line that would work; empty: none is known
+  LikelyTarget target_kind;  // where there is a proposal
+  std::string alternative;   // the command line for that kind; empty: the proposal
   Index rows = 0;
   std::vector<ColumnFacts> columns;
   std::vector<std::string> left_out;  // by --ignore

@@ -1,5 +1,6 @@
 // Trainings on several ranks, through mpirun and the built program.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -42,7 +43,7 @@ class RanksCli : public RanksTest {
                 more);
   }
   Arguments LongFit(const std::string& model) const {
-    return Fit(model, {"--steps", "1500", "--threads", "1", "--log", File("log"),
+    return Fit(model, {"--steps", "12000", "--threads", "1", "--log", File("log"),
                        "--checkpoint-every", "0.05s"});
   }
   // A model that was trained without a break, on one rank.
@@ -157,6 +158,7 @@ TEST_F(RanksCli, AKilledRankEndsAllAndLeavesAWholeCheckpoint) {
     constexpr int kRanks = 3;
     const pid_t mpirun = StartRanks(kRanks, LongFit(model_));
     WaitForLines(File("log"), static_cast<std::size_t>(3 + stream.Below(300)), mpirun);
+    while (!fs::exists(model_ + ".checkpoint") && ::kill(mpirun, 0) == 0) ::poll(nullptr, 0, 5);
     const std::vector<pid_t> processes = RankProcesses(mpirun);
     ASSERT_EQ(processes.size(), static_cast<std::size_t>(kRanks));
     ::kill(processes[stream.Below(kRanks)], SIGKILL);

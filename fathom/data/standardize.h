@@ -22,7 +22,8 @@ struct Scaler {
   // [D, R], or empty: the standardised columns are then turned into R uncorrelated ones; see
   // whiten.h.
   Matrix directions = {};
-  // Of skewed columns, further ones behind the others; see column_warps.h. Not together with directions.
+  // Of skewed columns, further ones behind the others; see column_warps.h. Not together with
+  // directions.
   ColumnWarps warps = {};
 
   bool Varies(Index column) const { return missing_var[column] > 0; }

@@ -14,8 +14,8 @@ namespace fathom {
 Vector BlendWeights(const Matrix& errors, const Vector& row_weights = {});
 
 // Draws weights back to the first member, the simplest, as far as the rows do not tell that the
-// others help. With g the mean over rows of how much the blend lowers the squared error of the first
-// member, and s the standard error of that mean,
+// others help. With g the mean over rows of how much the blend lowers the squared error of the
+// first member, and s the standard error of that mean,
 //   w = t w + (1 - t) e_1,   t = (g / s - 1.5) / 1.5 between 0 and 1.               [blend-doubt]
 // Weights that were chosen by the same rows lower their error by about one s even where there is
 // nothing to be gained. The errors are those of so many targets, one below the other.

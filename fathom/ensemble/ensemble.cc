@@ -275,7 +275,8 @@ class EnsembleTraining {
     return members;
   }
 
-  // Logistic regression costs nothing beside networks, unless the table is large, and sees all rows.
+  // Logistic regression costs nothing beside networks, unless the table is large, and sees all
+  // rows.
   std::unique_ptr<LogisticFit> FitLine() const {
     constexpr Index kMostRows = 20000, kMostColumns = 500;
     if (table_->rows() > kMostRows || table_->x.cols() > kMostColumns) return nullptr;

@@ -24,8 +24,8 @@ struct ReplicateEffect {
 // unrelated rows are added, so that few copies promise little.
 ReplicateEffect FitReplicateEffect(const Vector& z, const std::vector<Index>& group_of_row);
 
-// Null unless the table has ten copies (equal inputs and equal targets) and the inputs of a row tell
-// more than a fifth of the squared errors. `mean` and `sd` [N, targets] are how each row is
+// Null unless the table has ten copies (equal inputs and equal targets) and the inputs of a row
+// tell more than a fifth of the squared errors. `mean` and `sd` [N, targets] are how each row is
 // predicted without itself and its copies.
 std::shared_ptr<const SeenRows> LearnFromReplicates(const ScaledTable& table, const Matrix& mean,
                                                     const Matrix& sd);

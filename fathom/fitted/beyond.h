@@ -3,9 +3,9 @@
 // d the distance from x' to x in lengthscales, and l a straight line through the whole table:
 //   centre(x)   = centre(x') + b (l(x) - l(x')) + r (1 - exp(-d)) (l(x') - centre(x'))
 //   spread(x)^2 = spread(x')^2 + growth^2 d^(2 power)                                     [beyond]
-// Blocks of rows that were held out at the edges of the table have told whether the prediction stays
-// where it was at the edge (b = r = 0), goes on with the slope of the line (b = 1), or returns to
-// the line (b = r = 1), and how errors grow with the distance.
+// Blocks of rows that were held out at the edges of the table have told whether the prediction
+// stays where it was at the edge (b = r = 0), goes on with the slope of the line (b = 1), or
+// returns to the line (b = r = 1), and how errors grow with the distance.
 #ifndef FATHOM_FITTED_BEYOND_H_
 #define FATHOM_FITTED_BEYOND_H_
 

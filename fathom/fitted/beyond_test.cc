@@ -24,7 +24,8 @@ struct Case {
   double mean;
 };
 
-// The row is one unit, so two lengthscales, beyond the edge, where the line has 3 and the members 7.
+// The row is one unit, so two lengthscales, beyond the edge, where the line has 3 and the members
+// 7.
 TEST(Beyond, FollowsItsCourse) {
   const Moments x = Moments::Certain((Matrix(1, 2) << 2, 9).finished());
   const Moments edge = Moments::Certain((Matrix(1, 2) << 1, 9).finished());

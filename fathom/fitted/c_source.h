@@ -31,8 +31,8 @@ extern const char* const kLogistic;  // whose components hold probabilities of c
 extern const char* const kNormal;
 // `@nodes` of Gauss and Legendre must be there.
 extern const char* const kPanels;
-// Likelihoods of numbers, which need kNormal. Each defines `@observe`, the mean and variance of a scaled target, and
-// `@tail`, P(y <= at) or P(y > at).
+// Likelihoods of numbers, which need kNormal. Each defines `@observe`, the mean and variance of a
+// scaled target, and `@tail`, P(y <= at) or P(y > at).
 extern const char* const kGaussian;
 extern const char* const kStudentT;
 extern const char* const kHeteroscedastic;

@@ -47,7 +47,7 @@ struct Calibration {
   HeldOutCheck check = {};
   TargetShape shape = {};
   // Predicts the share q of the shape's frequent value; null: the centre, from least to value, is
-  // q. Its probability is 1 / (1 + exp(-a - b logit q)) with share_logit = [a, b].     [value-share]
+  // q. Its probability is 1 / (1 + exp(-a - b logit q)), share_logit = [a, b].       [value-share]
   std::shared_ptr<const Model> share = nullptr;
   Vector share_logit = {};
 };

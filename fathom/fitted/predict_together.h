@@ -1,6 +1,6 @@
-// Predictions for a long table on several ranks: rank 0 deals out pieces of the table, and puts what
-// comes back in the order of the rows. A row's prediction does not depend on the rows beside it, so
-// the bits are those of one rank.
+// Predictions for a long table on several ranks: rank 0 deals out pieces of the table, and puts
+// what comes back in the order of the rows. A row's prediction does not depend on the rows beside
+// it, so the bits are those of one rank.
 #ifndef FATHOM_FITTED_PREDICT_TOGETHER_H_
 #define FATHOM_FITTED_PREDICT_TOGETHER_H_
 

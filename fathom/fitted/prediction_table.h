@@ -45,8 +45,8 @@ Table PredictionTable(const TargetPrediction& prediction, const Schema& schema,
                       const Matrix& targets, const PredictionColumns& columns = {});
 
 // Predicts and makes the table. The density of y says nothing about f: with options.latent the rows
-// count as having no targets. The column `outside` is the last one; models of an older fathom, which
-// do not know the range of their inputs, have none.
+// count as having no targets. The column `outside` is the last one; models of an older fathom,
+// which do not know the range of their inputs, have none.
 Table PredictTable(const ModelPredictor& predictor, const Dataset& rows,
                    const PredictOptions& options = {}, const PredictionColumns& columns = {});
 

@@ -47,7 +47,8 @@ Moments WithColumns(Moments x, const Matrix& columns) {
   return x;
 }
 
-// For the rows that were moved inside, the centre where they really are. The others keep their bits.
+// For the rows that were moved inside, the centre where they really are. The others keep their
+// bits.
 void MoveBeyond(const Calibration& calibration, const Moments& inputs, const Moments& inside,
                 Moments* centre) {
   std::vector<Index> rows;

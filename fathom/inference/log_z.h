@@ -68,9 +68,9 @@ struct SlotPlan {
 };
 SlotPlan PlanSlots(const Network& network, Index rows);
 
-// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of. They
-// live in the workspace of rank 0, as do the gradients with respect to the inputs if there is no
-// other rank. Each rank needs the rows of its own slots only; all ranks call it together.
+// The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of.
+// They live in the workspace of rank 0, as do the gradients with respect to the inputs if there is
+// no other rank. Each rank needs the rows of its own slots only; all ranks call it together.
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
                     Want want, const ThreadPool& pool, const Communicator& ranks,
                     LogZWorkspace* workspace);

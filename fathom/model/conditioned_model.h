@@ -20,8 +20,9 @@ struct FunctionShare {
 
 class ConditionedModel {
  public:
-  // O(M^3) per function, on all threads. Throws NumericalError. Functions outside the share are left
-  // for others: whoever calls sets their Conditioned, energy and jitter before the rows see them.
+  // O(M^3) per function, on all threads. Throws NumericalError. Functions outside the share are
+  // left for others: whoever calls sets their Conditioned, energy and jitter before the rows see
+  // them.
   void Prepare(const DeepGp& model, const Cavity& cavity, const ThreadPool& pool,
                FunctionShare mine = {});
 

@@ -28,7 +28,7 @@ Matrix Directions(const Moments& x, const Matrix& y, Whitening whitening) {
   constexpr Index kMostColumns = 2000;
   if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return {};
   PrincipalDirections principal = FindPrincipalDirections(x.mean);
-  if (principal.directions.cols() == 0) return {};  // no column varies
+  if (principal.directions.cols() == 0) return {};      // no column varies
   const Matrix known = y.array().isNaN().select(0, y);  // a gap explains nothing
   if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, known)) return {};
   return std::move(principal.directions);

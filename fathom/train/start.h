@@ -15,7 +15,8 @@ struct ScaledRows {
 
 // Chooses the likelihood, the scalers and, where it pays, whitened directions; then initialises the
 // network. The recipe of the result has all choices made. Throws Error for targets that the
-// likelihood cannot explain. With `screen`, numbers start from the columns that ScreenColumns finds.
+// likelihood cannot explain. With `screen`, numbers start from the columns that ScreenColumns
+// finds.
 NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, bool screen,
                                ScaledRows* rows);
 

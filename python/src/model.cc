@@ -139,7 +139,8 @@ std::vector<std::string> NotesOn(const FittedModel& model, const Table& rows) {
   return texts;
 }
 
-// [rows]: in how many columns each lies beyond the rows of the training; empty if that is not known.
+// [rows]: in how many columns each lies beyond the rows of the training; empty if that is not
+// known.
 Vector OutsideOf(const FittedModel& model, const py::object& rows) {
   const InputRange& range = model.model().data().range;
   if (!range.known()) return {};
