@@ -137,6 +137,26 @@ TEST(Ensemble, PredictsWhatItWasCheckedToPredict) {
   EXPECT_GT(covered, 440);
 }
 
+TEST(Ensemble, ARowsBitsDoNotDependOnTheRowsBesideIt) {
+  DatasetParts wave = Wave(300);
+  RandomStream stream(4);
+  // Noise that differs from place to place, so that the calibration learns it.
+  const Matrix& x = wave.inputs.mean;
+  for (Index n = 0; n < 300; ++n) wave.targets(n, 0) += std::exp(x(n, 0)) * stream.Normal();
+  Recipe recipe = SmallStack();
+  recipe.local = Local::kOnly;
+  const Model model = Fit(wave, recipe);
+  ASSERT_NE(model.calibration()->local_noise, nullptr);
+  const ModelPredictor predictor(model, 1);
+  const Prediction whole = predictor.Predict(wave.inputs);
+  const Matrix mean = whole.Mean(), variance = whole.Variance();
+  for (Index n = 0; n < 300; ++n) {
+    const Prediction alone = predictor.Predict(Moments::Certain(x.row(n)));
+    EXPECT_EQ(alone.Mean()(0, 0), mean(n, 0));
+    EXPECT_EQ(alone.Variance()(0, 0), variance(n, 0));
+  }
+}
+
 TEST(Ensemble, ComesBackFromItsFile) {
   const TestFolder folder;
   for (const Local local : {Local::kAuto, Local::kNever, Local::kOnly}) {
