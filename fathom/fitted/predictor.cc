@@ -161,8 +161,8 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs, const Moments& insi
     const Moments x = WithColumns(StandardizeInputs(calibration.input_scaler, inside),
                                   StandardizeTargets(calibration.target_scaler, centre.mean));
     const Matrix g = local_noise_->Predict(x, {}).Mean();
-    // One by one: Eigen's exp of several numbers at once rounds otherwise, and which these are depends
-    // on how many rows there are.
+    // One by one: Eigen's exp of several numbers at once rounds in another way, and which numbers
+    // these are depends on how many rows there are.
     centre.var.array() *= g.unaryExpr([](double value) { return std::exp(2 * value); }).array();
   }
   if (seen_ != nullptr) ReplaceSeen(inputs, &centre);
