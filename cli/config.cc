@@ -147,7 +147,9 @@ std::map<std::string, std::vector<std::string>> Settings(const CLI::App& app) {
   std::map<std::string, std::vector<std::string>> settings;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = SettingName(*option);
-    if (name.empty() || name == "json" || name == "threads") continue;
+    // What does not change the model is no part of it.
+    constexpr std::string_view kOfThisRun[] = {"json", "threads", "memory", "packed"};
+    if (name.empty() || std::ranges::count(kOfThisRun, name) > 0) continue;
     std::vector<std::string> values = option->reduced_results();
     if (values.empty() && !option->get_default_str().empty()) values = {option->get_default_str()};
     if (!values.empty()) settings[name] = std::move(values);

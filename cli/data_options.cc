@@ -4,14 +4,19 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 
 #include "cli/common.h"
+#include "cli/large_tables.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/bits.h"
+#include "fathom/data/column_facts.h"
 
 namespace fathom::cli {
 
@@ -227,29 +232,68 @@ DataOptions DataFromDescription(const std::string& description) {
   return options;
 }
 
-RowsForModel::RowsForModel(const DataOptions& options, const Schema& schema, int threads,
-                           const Wanted& wanted)
-    : RowsForModel(Opened(options.table), options, schema, threads, wanted) {}
+struct RowsForModel::State {
+  Table table = {};
+  std::optional<PackedTable> packed = {};
+  std::optional<TableSurvey> survey = {};  // of the packed table
+  std::optional<InputRows> rows = {};      // refers to the others
+  TextColumns kept = {};
 
-RowsForModel::RowsForModel(const FileBytes& file, const DataOptions& options, const Schema& schema,
-                           int threads, const Wanted& wanted)
-    : table_(ReadTableWithBits(
-          file, ReadingFor(schema, ReadingOf(options, threads), wanted.targets_may_be_anything),
-          BitColumnsFor(schema, file, ReadingOf(options, threads)))),
-      rows_((RequireNames(table_, schema, options), table_), schema,
-            ReadStd(options, ReadingFor(schema, ReadingOf(options, threads)))) {
-  if (!wanted.keep.empty()) kept_ = ReadColumns(file, wanted.keep, ReadingOf(options, threads));
+  const Table& head() const { return packed ? packed->head() : table; }
+};
+
+RowsForModel::RowsForModel(const DataOptions& options, const MemoryOptions& memory,
+                           const Schema& schema, int threads, const Wanted& wanted)
+    : state_(std::make_unique<State>()) {
+  const ReadOptions plain = ReadingOf(options, threads);
+  const ReadOptions reading = ReadingFor(schema, plain, wanted.targets_may_be_anything);
+  const InputStd std = ReadStd(options, ReadingFor(schema, plain));
+  if (MemoryOf(memory) < HUGE_VAL) {
+    if (!wanted.keep.empty())
+      ThrowError("--memory: --keep columns must fit into memory; leave one of the two out");
+    if (!std.cells.columns.empty())
+      ThrowError("--memory: ", std.cells.source, " must fit into memory; leave --memory out");
+    state_->packed.emplace(Pack(options, memory, reading));
+    RequireNames(state_->head(), schema, options);
+    state_->survey.emplace(state_->head());
+    state_->packed->ForEachBlock(
+        [&](Index, const Matrix& rows) { state_->survey->Add(state_->head(), rows); });
+    state_->rows.emplace(state_->head(), *state_->survey, schema, std);
+    return;
+  }
+  const FileBytes file = Opened(options.table);
+  state_->table = ReadTableWithBits(file, reading, BitColumnsFor(schema, file, plain));
+  RequireNames(state_->table, schema, options);
+  state_->rows.emplace(state_->table, schema, std);
+  if (!wanted.keep.empty()) state_->kept = ReadColumns(file, wanted.keep, plain);
 }
+
+RowsForModel::~RowsForModel() = default;
+
+const Table& RowsForModel::table() const { return state_->head(); }
+const InputRows& RowsForModel::rows() const { return *state_->rows; }
 
 Table RowsForModel::Kept(Index first, Index count) const {
   // Each cell is a level of its own, so that the table is written as it was read.
+  const TextColumns& kept = state_->kept;
   Table table;
-  table.columns = kept_.names;
-  table.values.resize(count, static_cast<Index>(kept_.names.size()));
-  for (const std::vector<std::string>& cells : kept_.cells)
+  table.columns = kept.names;
+  table.values.resize(count, static_cast<Index>(kept.names.size()));
+  for (const std::vector<std::string>& cells : kept.cells)
     table.levels.emplace_back(cells.begin() + first, cells.begin() + first + count);
   for (Index n = 0; n < count; ++n) table.values.row(n).setConstant(static_cast<double>(n));
   return table;
+}
+
+Dataset RowsForModel::Read(Index first, Index count) const {
+  if (!state_->packed) return rows().Read(first, count);
+  std::vector<Index> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), Index{0});
+  DatasetParts parts = rows().Pick(state_->packed->Read(first, count), numbers);
+  for (Index& number : numbers) number += first;
+  parts.table_rows = std::move(numbers);
+  parts.notes = rows().notes();
+  return Dataset(std::move(parts));
 }
 
 void RowsForModel::ForEachPiece(
@@ -261,10 +305,10 @@ void RowsForModel::ForEachPiece(
       std::min(most_rows, std::max<Index>(kMostSamples / std::max<Index>(options.samples, 1), 1));
   PredictOptions here = options;
   do {
-    const Index count = std::min(step, rows_.rows() - here.first_row);
-    visit(rows_.Read(here.first_row, count), here);
+    const Index count = std::min(step, rows().rows() - here.first_row);
+    visit(Read(here.first_row, count), here);
     here.first_row += count;
-  } while (here.first_row < rows_.rows());
+  } while (here.first_row < rows().rows());
 }
 
 void AddChunk(CLI::App* app, Index* rows) {

@@ -4,6 +4,7 @@
 #define FATHOM_CLI_DATA_OPTIONS_H_
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ struct DataOptions {
   bool counts = false;
   std::string decimal = "auto", dates = "auto";
   std::vector<std::string> missing;  // lists, as they were given
+};
+
+// See large_tables.h.
+struct MemoryOptions {
+  std::string memory, packed;
 };
 
 // --separator, --decimal, --dates, --missing, --header, --no-header and --input-std: for every
@@ -60,9 +66,13 @@ class RowsForModel {
     bool targets_may_be_anything = false;
     std::vector<std::string> keep = {};
   };
-  RowsForModel(const DataOptions& options, const Schema& schema, int threads, const Wanted& wanted);
-  const Table& table() const { return table_; }
-  const InputRows& rows() const { return rows_; }
+  // `memory` as in large_tables.h: if it is limited, the rows stay in a packed copy.
+  RowsForModel(const DataOptions& options, const MemoryOptions& memory, const Schema& schema,
+               int threads, const Wanted& wanted);
+  ~RowsForModel();
+  // Without its rows, where these are elsewhere.
+  const Table& table() const;
+  const InputRows& rows() const;
   // The columns to keep, with the cells of rows first, first + 1, ... as they stand in the file.
   Table Kept(Index first, Index count) const;
   // Calls visit for one piece of the table after the other, so that memory beside it does not grow
@@ -72,11 +82,10 @@ class RowsForModel {
       const std::function<void(const Dataset& rows, const PredictOptions& options)>& visit) const;
 
  private:
-  RowsForModel(const FileBytes& file, const DataOptions& options, const Schema& schema, int threads,
-               const Wanted& wanted);
-  Table table_;
-  InputRows rows_;  // refers to the table
-  TextColumns kept_;
+  Dataset Read(Index first, Index count) const;
+
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 // --chunk: the most rows of a piece.

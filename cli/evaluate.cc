@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/large_tables.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
@@ -26,6 +27,7 @@ constexpr const char* kEvaluateExample =
     "and predicted class.";
 
 struct EvaluateOptions {
+  MemoryOptions memory;
   std::string model;
   DataOptions data;
   PredictOptions predict;
@@ -121,7 +123,7 @@ TargetScores Score(const EvaluateOptions& options, const ModelPredictor& predict
 int RunEvaluate(const EvaluateOptions& options) {
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
-  const RowsForModel test(options.data, model.schema(), options.threads, {});
+  const RowsForModel test(options.data, options.memory, model.schema(), options.threads, {});
   const Table& table = test.table();
   for (const std::string& target : model.schema().targets) {
     if (std::count(table.columns.begin(), table.columns.end(), target) == 0) {
@@ -153,6 +155,7 @@ Command AddEvaluate(CLI::App* program) {
       ->required()
       ->type_name("");
   AddReadingOptions(app, &options->data);
+  AddMemoryOptions(app, &options->memory);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
   AddChunk(app, &options->chunk);

@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/config.h"
 #include "cli/data_options.h"
+#include "cli/large_tables.h"
 #include "cli/recipe_options.h"
 #include "cli/training.h"
 #include "fathom/base/stopwatch.h"
@@ -35,6 +36,7 @@ constexpr const char* kFitExample =
 
 struct FitOptions {
   DataOptions data;
+  MemoryOptions memory;
   TrainingOptions training;
   RecipeOptions recipe;
 };
@@ -53,9 +55,11 @@ int RunFit(const CLI::App& app, FitOptions* options) {
   const Stopwatch watch;
   const Recipe recipe = FinishRecipe(app, &options->recipe);
   options->data.task = TaskFor(options->data.task, recipe);
-  CheckOutput(options->training.output, {options->data.table});
-  const Dataset dataset = ReadData(options->data, recipe.threads);
-  return Train(options->training, dataset, 0, [&](FitControl control) {
+  CheckOutput(options->training.output, {options->data.table, options->memory.packed});
+  const double memory = MemoryOf(options->memory);
+  const std::unique_ptr<DatasetRows> rows = ReadRows(options->data, options->memory, recipe);
+  return Train(options->training, *rows, 0, [&](FitControl control) {
+    control.memory = memory / 2;
     control.seconds_before = watch.Seconds();
     control.origin = DescribeData(app, options->data.table);
     control.settings = Settings(app);
@@ -68,7 +72,7 @@ int RunFit(const CLI::App& app, FitOptions* options) {
       if (!std::exchange(begun, true)) PutAside(old);
       return show(progress);
     };
-    return Fit(dataset, recipe, control);
+    return Fit(*rows, recipe, control);
   });
 }
 
@@ -85,6 +89,7 @@ Command AddFit(CLI::App* program) {
       ->required()
       ->type_name("MODEL");
   AddDataOptions(app, &options->data);
+  AddMemoryOptions(app, &options->memory);
   AddTrainingOptions(app, &options->training);
   AddRecipeOptions(app, &options->recipe);
   return {app, [app, options] { return RunFit(*app, options.get()); }};

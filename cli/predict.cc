@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/large_tables.h"
 #include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
@@ -36,6 +37,7 @@ constexpr const char* kPredictExample =
 
 struct PredictCommandOptions {
   DataOptions data;
+  MemoryOptions memory;
   std::string model, output = "-";
   std::string quantiles = "0.025,0.975";
   std::vector<std::string> keep;
@@ -178,10 +180,11 @@ std::vector<Note> NotesOn(const RowsForModel& test, const Model& model) {
 
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
-  if (options.output != "-") CheckOutput(options.output, {options.model, options.data.table});
+  if (options.output != "-")
+    CheckOutput(options.output, {options.model, options.data.table, options.memory.packed});
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Schema& schema = predictor.model().schema();
-  const RowsForModel test(options.data, schema, options.threads,
+  const RowsForModel test(options.data, options.memory, schema, options.threads,
                           {.targets_may_be_anything = true, .keep = SplitLists(options.keep)});
   const std::vector<Note> notes = NotesOn(test, predictor.model());
   TellNotes(notes);
@@ -248,6 +251,7 @@ Command AddPredict(CLI::App* program) {
                 "Write one JSON object: targets, notes, and predictions, an object per row with "
                 "the columns as keys");
   AddReadingOptions(app, &options->data);
+  AddMemoryOptions(app, &options->memory);
   AddSamples(app, &options->predict.samples, &options->predict.seed);
   AddThreads(app, &options->threads);
   AddChunk(app, &options->chunk);

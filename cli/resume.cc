@@ -4,6 +4,7 @@
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/large_tables.h"
 #include "cli/training.h"
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
@@ -29,6 +30,7 @@ struct ResumeOptions {
   std::string model, table, time_budget;
   Index steps = 0;
   int threads = 0;
+  MemoryOptions memory;
   TrainingOptions training;
 };
 
@@ -82,13 +84,16 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
         run.state.seconds + ParseDuration("--time-budget", options->time_budget);
   }
   const DataOptions data = FindData(*options, run);
-  CheckOutput(output, {data.table});
-  const Dataset dataset = ReadData(data, recipe.threads);
+  CheckOutput(output, {data.table, options->memory.packed});
+  Recipe whole = recipe;
+  whole.stack = run.asked.stack;
+  const std::unique_ptr<DatasetRows> rows = ReadRows(data, options->memory, whole);
   Index first_step = run.state.step;
   for (const Member& done : run.done) first_step += done.summary.steps;
-  return Train(options->training, dataset, first_step, [&](FitControl control) {
+  return Train(options->training, *rows, first_step, [&](FitControl control) {
     control.seconds_before = watch.Seconds();
-    return Resume(dataset, std::move(run), control);
+    control.memory = MemoryOf(options->memory) / 2;
+    return Resume(*rows, std::move(run), control);
   });
 }
 
@@ -111,6 +116,7 @@ Command AddResume(CLI::App* program) {
                   "End after this time from now on: 90s, 5m or 1h")
       ->type_name("TIME");
   AddThreads(app, &options->threads);
+  AddMemoryOptions(app, &options->memory);
   AddTrainingOptions(app, &options->training);
   return {app, [app, options] { return RunResume(*app, options.get()); }};
 }

@@ -81,8 +81,9 @@ void AddTrainingOptions(CLI::App* app, TrainingOptions* options) {
 
 std::string CheckpointPath(const std::string& model) { return model + ".checkpoint"; }
 
-int Train(const TrainingOptions& options, const Dataset& dataset, Index first_step,
+int Train(const TrainingOptions& options, const DatasetRows& rows, Index first_step,
           const std::function<Model(FitControl)>& train) {
+  const Dataset& dataset = rows.head();
   TellNotes(dataset.notes());
   FitControl control;
   control.ranks = &AllRanks();

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
@@ -40,6 +42,20 @@ double ParseDuration(const std::string& name, const std::string& text) {
   if (!is_number || !(value > 0) || !std::isfinite(value))
     ThrowError(name, ": ", Quoted(text), " is not a time; write 90s, 5m or 1h");
   return value * unit;
+}
+
+double ParseBytes(const std::string& name, const std::string& text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
+  for (const auto& [unit, size] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const char* const end = text.data() + text.size() - unit.size();
+    double value = 0;
+    const auto [stop, problem] = std::from_chars(text.data(), end, value);
+    if (problem == std::errc() && stop == end && value > 0 && std::isfinite(value))
+      return value * size;
+  }
+  ThrowError(name, ": ", Quoted(text), " is no amount of memory; write 500MB or 2GB");
 }
 
 }  // namespace fathom

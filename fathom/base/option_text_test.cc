@@ -30,5 +30,14 @@ TEST(OptionText, NumbersAreShort) {
   EXPECT_EQ(Short(1e10), "1e+10");
 }
 
+TEST(ParseBytes, ReadsAmountsWithAUnit) {
+  EXPECT_EQ(ParseBytes("--memory", "500MB"), 5e8);
+  EXPECT_EQ(ParseBytes("--memory", "1.5GB"), 1.5e9);
+  EXPECT_EQ(ParseBytes("--memory", "8kB"), 8e3);
+  for (const char* bad : {"", "2", "GB", "-1GB", "0MB", "2 GB", "infGB", "2GBs", "1e999GB"}) {
+    EXPECT_THROW(ParseBytes("--memory", bad), Error) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace fathom

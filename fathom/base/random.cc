@@ -1,8 +1,10 @@
 #include "fathom/base/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <unordered_set>
 
 #include "fathom/base/error.h"
 
@@ -80,6 +82,23 @@ void RandomStream::Permutation(Index n, std::vector<Index>* order) {
   order->resize(static_cast<std::size_t>(n));
   std::iota(order->begin(), order->end(), Index{0});
   for (Index i = n - 1; i > 0; --i) std::swap((*order)[i], (*order)[Below(i + 1)]);
+}
+
+std::vector<Index> RandomStream::Sample(Index n, Index count) {
+  constexpr Index kMostPermuted = Index{1} << 20;
+  count = std::min(n, count);
+  std::vector<Index> sample;
+  if (n <= kMostPermuted || count > n / 2) {
+    Permutation(n, &sample);
+    sample.resize(static_cast<std::size_t>(count));
+    return sample;
+  }
+  std::unordered_set<Index> seen;
+  while (std::ssize(sample) < count) {
+    const Index drawn = Below(n);
+    if (seen.insert(drawn).second) sample.push_back(drawn);
+  }
+  return sample;
 }
 
 }  // namespace fathom

@@ -29,6 +29,9 @@ class RandomStream {
   // A uniformly random order of 0..n-1 (Fisher and Yates).
   std::vector<Index> Permutation(Index n);
   void Permutation(Index n, std::vector<Index>* order);
+  // `count` different ones of 0..n-1 in random order, or all if there are no more. Of up to 2^20
+  // they are the first of a permutation; of more, its memory would be too much.
+  std::vector<Index> Sample(Index n, Index count);
 
  private:
   std::array<std::uint32_t, 2> key_;

@@ -46,5 +46,19 @@ TEST(RandomStream, BelowIsUniform) {
   for (const int count : counts) EXPECT_NEAR(count, 10000, 400);
 }
 
+TEST(RandomStream, ASampleIsDifferentNumbersInRandomOrder) {
+  for (const Index n : {Index{50}, Index{3} << 20}) {
+    std::vector<Index> sample = RandomStream(3).Sample(n, 40);
+    EXPECT_EQ(sample, RandomStream(3).Sample(n, 40));
+    EXPECT_FALSE(std::is_sorted(sample.begin(), sample.end()));
+    std::sort(sample.begin(), sample.end());
+    EXPECT_EQ(std::unique(sample.begin(), sample.end()), sample.end());
+    EXPECT_EQ(std::ssize(sample), 40);
+    EXPECT_GE(sample.front(), 0);
+    EXPECT_LT(sample.back(), n);
+  }
+  EXPECT_EQ(RandomStream(3).Sample(7, 100), RandomStream(3).Permutation(7));
+}
+
 }  // namespace
 }  // namespace fathom

@@ -23,8 +23,8 @@ constexpr Index kSampleRows = 1000;
 // Calls visit(fields) for the rows of the evidence that have as many cells as the file has columns;
 // the others are reported when their turn comes.
 template <typename Visitor>
-void ForEachRow(std::string_view body, Evidence evidence, const CsvLayout& layout,
-                const Visitor& visit) {
+void ForEachRow(const FileBytes& file, std::string_view body, Evidence evidence,
+                const CsvLayout& layout, const Visitor& visit) {
   std::string_view part = body;
   if (evidence == Evidence::kFirstLines && body.size() > kSampleBytes) {
     const std::size_t last = body.substr(0, kSampleBytes).rfind('\n');
@@ -32,11 +32,15 @@ void ForEachRow(std::string_view body, Evidence evidence, const CsvLayout& layou
   }
   const char* p = part.data();
   const char* const end = p + part.size();
+  const char* passed = p;  // up to here the text was given back
   for (Index n = 0; p != end && (n < kSampleRows || evidence == Evidence::kEverything); ++n) {
     const std::vector<CsvField> row = FieldsOfRow(p, end, layout.separator);
     p = row.back().next;
     if (p != end) ++p;
     if (row.size() == layout.names.size()) visit(row);
+    if (p - passed < static_cast<std::ptrdiff_t>(kSampleBytes)) continue;
+    file.Release({passed, static_cast<std::size_t>(p - passed)});
+    passed = p;
   }
 }
 
@@ -167,9 +171,9 @@ class Candidates {
 // All that is found out about the columns of a file.
 class KindFinder {
  public:
-  KindFinder(const ReadOptions& options, std::string_view body, Evidence evidence,
-             CsvLayout* layout)
-      : options_(options), body_(body), evidence_(evidence), layout_(*layout) {
+  KindFinder(const ReadOptions& options, const FileBytes& file, std::string_view body,
+             Evidence evidence, CsvLayout* layout)
+      : options_(options), file_(file), body_(body), evidence_(evidence), layout_(*layout) {
     const std::size_t columns = layout->names.size();
     layout->text.assign(columns, 0);
     layout->formats.assign(columns, {});
@@ -204,7 +208,7 @@ class KindFinder {
  private:
   void Balances() {
     balances_.resize(layout_.names.size());
-    ForEachRow(body_, evidence_, layout_, [&](const std::vector<CsvField>& row) {
+    ForEachRow(file_, body_, evidence_, layout_, [&](const std::vector<CsvField>& row) {
       for (std::size_t c = 0; c < row.size(); ++c) {
         if (layout_.destinations[c] < 0 || row[c].problem != nullptr) continue;
         const std::string_view cell = row[c].text;
@@ -241,7 +245,7 @@ class KindFinder {
         candidates_.emplace_back(c, Candidates(layout_.formats[c], options_.decimal));
     }
     if (candidates_.empty()) return;
-    ForEachRow(body_, evidence_, layout_, [&](const std::vector<CsvField>& row) {
+    ForEachRow(file_, body_, evidence_, layout_, [&](const std::vector<CsvField>& row) {
       for (auto& [c, candidates] : candidates_) {
         const std::string_view cell = row[c].text;
         if (row[c].problem == nullptr && !layout_.missing.InNumbers(cell)) candidates.See(cell);
@@ -266,7 +270,7 @@ class KindFinder {
 
   std::string_view FirstCellWithPoint(std::size_t c) const {
     std::string_view found;
-    ForEachRow(body_, evidence_, layout_, [&](const std::vector<CsvField>& row) {
+    ForEachRow(file_, body_, evidence_, layout_, [&](const std::vector<CsvField>& row) {
       if (found.empty() && row[c].text.find('.') != std::string_view::npos) found = row[c].text;
     });
     return found;
@@ -285,6 +289,7 @@ class KindFinder {
   }
 
   const ReadOptions& options_;
+  const FileBytes& file_;
   std::string_view body_;
   Evidence evidence_;
   CsvLayout& layout_;
@@ -295,9 +300,9 @@ class KindFinder {
 
 }  // namespace
 
-void FindKinds(const ReadOptions& options, std::string_view body, Evidence evidence,
-               CsvLayout* layout, std::vector<Note>* notes) {
-  KindFinder(options, body, evidence, layout).Find(notes);
+void FindKinds(const ReadOptions& options, const FileBytes& file, std::string_view body,
+               Evidence evidence, CsvLayout* layout, std::vector<Note>* notes) {
+  KindFinder(options, file, body, evidence, layout).Find(notes);
   layout->written.clear();
   for (const CellFormat& format : layout->formats)
     layout->written.push_back(format.kind == Kind::kPlain ? 0 : 1);

@@ -64,7 +64,7 @@ bool HasOpenQuote(std::string_view text, char separator) {
 }
 
 // Pieces of about a megabyte where rows may run over several lines, found by reading all fields.
-std::vector<Piece> CutAtRows(std::string_view body, char separator) {
+std::vector<Piece> CutAtRows(const FileBytes& file, std::string_view body, char separator) {
   std::vector<Piece> pieces;
   const char* p = body.data();
   const char* const end = p + body.size();
@@ -77,6 +77,7 @@ std::vector<Piece> CutAtRows(std::string_view body, char separator) {
     if (p == end || p - begin > static_cast<std::ptrdiff_t>(kPiece)) {
       const std::string_view text(begin, static_cast<std::size_t>(p - begin));
       pieces.push_back({text, rows, std::count(text.begin(), text.end(), '\n')});
+      file.Release(text);
       begin = p;
       rows = 0;
     }
@@ -106,7 +107,7 @@ Body CutBody(const FileBytes& file, const CsvLayout& layout, std::string_view te
     for (Piece& piece : body.pieces) piece.rows = piece.lines;
     body.pieces.back().rows += 1;  // the last line, whose newline was cut off with the blank end
   } else {
-    body.pieces = CutAtRows(text, layout.separator);
+    body.pieces = CutAtRows(file, text, layout.separator);
   }
   for (Piece& piece : body.pieces) {
     piece.first_row = body.rows;
@@ -189,6 +190,50 @@ void ReadBody(const FileBytes& file, const OpenedCsv& csv, int threads, Table* t
   if (any_text) UniteLevels(layout, body, levels, pool, table);
 }
 
+// Gives the columns of strings of one piece the numbers that they have in the whole file.
+void Renumber(const std::vector<LevelCodes>& own, std::vector<LevelCodes>* all, Matrix* rows) {
+  for (std::size_t c = 0; c < own.size(); ++c) {
+    if (own[c].texts().empty()) continue;
+    std::vector<double> codes;
+    for (const std::string& text : own[c].texts()) {
+      const Index code = (*all)[c].Code(text);
+      codes.push_back(code < 0 ? std::numeric_limits<double>::quiet_NaN()
+                               : static_cast<double>(code));
+    }
+    for (double& value : rows->col(static_cast<Index>(c))) {
+      if (value == value) value = codes[static_cast<std::size_t>(value)];
+    }
+  }
+}
+
+// ReadBody for a sink. A few pieces at a time are parsed, side by side.
+void StreamBody(const FileBytes& file, const OpenedCsv& csv, int threads, Index columns,
+                RowSink* sink, std::vector<LevelCodes>* all) {
+  constexpr Index kMostPieces = 8;  // of up to 4 MB each
+  const CsvLayout& layout = csv.layout;
+  const ThreadPool pool(csv.body.size() <= kPiece ? 1 : threads);
+  const Index at_a_time = std::min<Index>(pool.size(), kMostPieces);
+  const Body body = CutBody(file, layout, csv.body, csv.header_lines + 1, pool);
+  sink->Start(columns);
+  all->assign(static_cast<std::size_t>(columns), {});
+  for (Index first = 0; first < std::ssize(body.pieces); first += at_a_time) {
+    const Index count = std::min(at_a_time, std::ssize(body.pieces) - first);
+    std::vector<Matrix> rows(static_cast<std::size_t>(count));
+    std::vector<std::vector<LevelCodes>> levels(static_cast<std::size_t>(count));
+    pool.Run(count, [&](Index i) {
+      const Piece& piece = body.pieces[first + i];
+      levels[i].resize(static_cast<std::size_t>(columns));
+      rows[i].resize(piece.rows, columns);
+      ParsePiece(layout, piece, body.whole_lines, &levels[i], rows[i].data(), columns);
+      file.Release(piece.text);
+    });
+    for (Index i = 0; i < count; ++i) {
+      Renumber(levels[i], all, &rows[i]);
+      sink->Add(rows[i]);
+    }
+  }
+}
+
 // What is known when all cells are read.
 void FinishTable(const OpenedCsv& csv, std::vector<Note> formats, Table* table) {
   const CsvLayout& layout = csv.layout;
@@ -226,9 +271,10 @@ void AppendText(const std::string& text, std::string* line) {
   *line += '"';
 }
 
-}  // namespace
-
-Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
+// Opens the file and reads its body by read(csv, table), which may be asked twice: again with other
+// kinds of columns, where a cell was not what the first lines have promised.
+template <typename ReadRows>
+Table ReadWhole(const FileBytes& file, const ReadOptions& options, const ReadRows& read) {
   OpenedCsv csv = internal::OpenCsv(file, options);
   CsvLayout& layout = csv.layout;
   Table table;
@@ -241,20 +287,53 @@ Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
   }
   if (layout.has_index && layout.destinations[0] >= 0) table.index_column = layout.names[0];
   std::vector<Note> formats;
-  internal::FindKinds(options, csv.body, internal::Evidence::kFirstLines, &layout, &formats);
+  internal::FindKinds(options, file, csv.body, internal::Evidence::kFirstLines, &layout, &formats);
   try {
-    ReadBody(file, csv, options.threads, &table);
+    read(csv, &table);
   } catch (const Error&) {
-    // A cell is not what the first lines have promised: now all lines are asked.
+    // Now all lines are asked.
     const CsvLayout first = layout;
     formats.clear();
-    internal::FindKinds(options, csv.body, internal::Evidence::kEverything, &layout, &formats);
+    internal::FindKinds(options, file, csv.body, internal::Evidence::kEverything, &layout,
+                        &formats);
     if (layout.text == first.text && layout.formats == first.formats) throw;
     table.levels.clear();
-    ReadBody(file, csv, options.threads, &table);
+    read(csv, &table);
   }
   FinishTable(csv, std::move(formats), &table);
   return table;
+}
+}  // namespace
+
+Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
+  return ReadWhole(file, options, [&](const OpenedCsv& csv, Table* table) {
+    ReadBody(file, csv, options.threads, table);
+  });
+}
+
+Table StreamCsv(const FileBytes& file, const ReadOptions& options, RowSink* sink,
+                LevelPlaces* places) {
+  constexpr std::size_t kStart = 1 << 16;
+  constexpr std::size_t kMostRewritten = 64 << 20;
+  if (file.bytes().size() > kMostRewritten &&
+      internal::ToCsvText(file.name(), file.bytes().substr(0, kStart), options.separator).own) {
+    ThrowError(file.name(), ": its text (UTF-16, or cells between blanks) would have to be written",
+               " anew in memory; save the table as UTF-8 with commas");
+  }
+  return ReadWhole(file, options, [&](const OpenedCsv& csv, Table* table) {
+    const auto columns = static_cast<Index>(table->columns.size());
+    std::vector<LevelCodes> all;
+    StreamBody(file, csv, options.threads, columns, sink, &all);
+    places->assign(static_cast<std::size_t>(columns), {});
+    for (std::size_t c = 0; c < csv.layout.names.size(); ++c) {
+      const Index column = csv.layout.destinations[c];
+      if (column < 0 || !csv.layout.text[c]) continue;
+      table->levels.resize(static_cast<std::size_t>(columns));
+      std::vector<std::vector<Index>> of_one;
+      table->levels[column] = internal::MergeLevels({&all[column]}, &of_one);
+      (*places)[column] = std::move(of_one.front());
+    }
+  });
 }
 
 std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options) {

@@ -24,6 +24,10 @@ namespace fathom FATHOM_PUBLIC {
 // doubled or not UTF-8, and files that are empty or binary.
 Table ReadCsv(const FileBytes& file, const ReadOptions& options);
 
+// StreamTable for this format.
+Table StreamCsv(const FileBytes& file, const ReadOptions& options, RowSink* sink,
+                LevelPlaces* places);
+
 // The names of the columns, as ReadCsv finds them.
 std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options);
 

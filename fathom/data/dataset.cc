@@ -10,6 +10,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/column_facts.h"
 
 namespace fathom {
 namespace {
@@ -30,62 +31,20 @@ void CheckStd(const std::string& place, double std) {
   ThrowError(place, ": ", std, " is no standard deviation; give a number from 0 on");
 }
 
-// The weight of each row; all 1 if there are none.
-Vector ReadWeights(const Table& table, const Schema& schema) {
-  if (schema.weights.empty()) return Vector::Ones(table.values.rows());
-  Vector weights = table.values.col(FindColumn(table, schema.weights));
-  for (Index n = 0; n < weights.size(); ++n) {
-    if (weights[n] >= 0) continue;
-    ThrowError(table.source, ": row ", n + 1, ", column ", Quoted(schema.weights), ": ",
-               std::isnan(weights[n]) ? "the weight is missing" : "the weight is negative",
-               "; give every row a weight from 0 on");
-  }
-  return weights;
-}
-
-// Without the missing ones.
-Vector KnownOf(const Eigen::Ref<const Vector, 0, Eigen::InnerStride<>>& target) {
-  Vector known(target.size());
-  Index count = 0;
-  for (const double y : target) {
-    if (!std::isnan(y)) known[count++] = y;
-  }
-  return known.head(count);
-}
-
-void NoteConstantTargets(DatasetParts* dataset) {
-  std::vector<std::string> constant;
-  for (Index t = 0; t < dataset->targets.cols(); ++t) {
-    const Vector target = KnownOf(dataset->targets.col(t));
-    if (target.size() > 0 && (target.array() == target[0]).all())
-      constant.push_back(dataset->schema.targets[t]);
-  }
-  if (constant.empty()) return;
-  dataset->notes.push_back(
-      {"constant_targets", static_cast<Index>(constant.size()),
-       dataset->source + ": target " + QuotedList(constant) +
-           ": the same value in all rows, which says nothing of how others will differ from it; "
-           "the predicted spread is a guess"});
-}
-
 // Squares of the targets and of their differences must be numbers, too.
-void CheckTargetSizes(const DatasetParts& dataset) {
+void CheckTargetSize(const std::string& source, const std::string& target, Index known, double low,
+                     double high) {
   constexpr double kLargest = 1e150, kSmallest = 1e-150;
-  for (Index t = 0; t < dataset.targets.cols(); ++t) {
-    const Vector target = KnownOf(dataset.targets.col(t));
-    if (target.size() == 0) {
-      ThrowError(dataset.source, ": target column ", Quoted(dataset.schema.targets[t]),
-                 " has no value in any row; fill in the known ones, or leave the column out");
-    }
-    const double low = target.minCoeff(), high = target.maxCoeff();
-    const double size = std::max(std::abs(low), std::abs(high));
-    const bool large = size > kLargest;
-    if (!large && !(size > 0 && size < kSmallest)) continue;
-    ThrowError(dataset.source, ": target column ", Quoted(dataset.schema.targets[t]),
-               " holds numbers ", large ? "up to " : "not above ", size, ", which are too ",
-               large ? "large" : "small", " to be squared; give it in ",
-               large ? "larger" : "smaller", " units");
+  if (known == 0) {
+    ThrowError(source, ": target column ", Quoted(target),
+               " has no value in any row; fill in the known ones, or leave the column out");
   }
+  const double size = std::max(std::abs(low), std::abs(high));
+  const bool large = size > kLargest;
+  if (!large && !(size > 0 && size < kSmallest)) return;
+  ThrowError(source, ": target column ", Quoted(target), " holds numbers ",
+             large ? "up to " : "not above ", size, ", which are too ", large ? "large" : "small",
+             " to be squared; give it in ", large ? "larger" : "smaller", " units");
 }
 
 void CheckNames(const std::string& source, const Schema& schema) {
@@ -161,6 +120,31 @@ InputRows::InputRows(const Table& table, const Schema& schema, const InputStd& s
   FindStd(std);
 }
 
+InputRows::InputRows(const Table& head, const TableSurvey& survey, const Schema& schema,
+                     const InputStd& std)
+    : table_(head), survey_(&survey), schema_(schema), notes_(head.notes) {
+  if (survey.rows == 0) ThrowError(head.source, ": has no rows; add at least one");
+  FATHOM_CHECK(std.cells.columns.empty());
+  FindColumns();
+  FindStd(std);
+}
+
+Index InputRows::rows() const { return survey_ != nullptr ? survey_->rows : table_.values.rows(); }
+
+Index InputRows::KnownCells(Index column) const {
+  if (survey_ != nullptr) return survey_->columns[column].known;
+  return table_.values.rows() - table_.values.col(column).array().isNaN().count();
+}
+
+std::vector<Index> InputRows::CellsOfLevels(Index column) const {
+  if (survey_ != nullptr) return survey_->columns[column].cells_of_level;
+  std::vector<Index> count(table_.LevelsOf(column).size(), 0);
+  for (const double level : table_.values.col(column)) {
+    if (!std::isnan(level)) ++count[static_cast<std::size_t>(level)];
+  }
+  return count;
+}
+
 void InputRows::FindColumns() {
   std::unordered_map<std::string_view, Index> place_of;
   for (std::size_t c = 0; c < table_.columns.size(); ++c)
@@ -184,10 +168,9 @@ void InputRows::FindColumns() {
 
 void InputRows::FindClasses() {
   const Index place = target_places_.front();
-  const auto column = table_.values.col(place).array();
   const std::vector<std::string>& levels = table_.LevelsOf(place);
   const std::string where = table_.source + ": target column " + Quoted(table_.columns[place]);
-  if (levels.empty() && !column.isNaN().all())
+  if (levels.empty() && KnownCells(place) > 0)
     ThrowError(where, " was read as numbers, but the model has learnt classes; read it as text");
   Index unseen = -1;
   for (const std::string& level : levels) {
@@ -198,9 +181,9 @@ void InputRows::FindClasses() {
   }
   if (unseen < 0) return;
   Index count = 0;
-  for (const double level : column) {
-    if (!std::isnan(level)) count += std::isnan(class_of_level_[static_cast<std::size_t>(level)]);
-  }
+  const std::vector<Index> cells = CellsOfLevels(place);
+  for (std::size_t k = 0; k < cells.size(); ++k)
+    count += std::isnan(class_of_level_[k]) ? cells[k] : 0;
   notes_.push_back({"unseen_classes", count,
                     where + ": " + std::to_string(count) +
                         (count == 1 ? " cell is" : " cells are") + " none of the classes " +
@@ -209,8 +192,11 @@ void InputRows::FindClasses() {
                         (count == 1 ? "; it counts" : "; they count") + " as missing"});
 }
 
-Matrix InputRows::ReadTargets(const std::vector<Index>& picked) const {
-  Matrix targets = table_.values(picked, target_places_);
+Matrix InputRows::ReadTargets(const Matrix& cells, std::span<const Index> picked) const {
+  Matrix targets(std::ssize(picked), std::ssize(target_places_));
+  for (Index i = 0; i < targets.rows(); ++i) {
+    for (Index t = 0; t < targets.cols(); ++t) targets(i, t) = cells(picked[i], target_places_[t]);
+  }
   if (!schema_.has_classes()) return targets;
   for (double& target : targets.reshaped()) {
     if (!std::isnan(target)) target = class_of_level_[static_cast<std::size_t>(target)];
@@ -230,9 +216,8 @@ void InputRows::ThrowMissing(const std::vector<std::string>& missing) const {
 
 void InputRows::FindLevels(const InputColumn& input, Source* source) {
   const std::vector<std::string>& levels = table_.LevelsOf(source->place);
-  const auto column = table_.values.col(source->place).array();
   const bool is_text = !levels.empty();
-  if (is_text != !input.levels.empty() && !column.isNaN().all()) {
+  if (is_text != !input.levels.empty() && KnownCells(source->place) > 0) {
     ThrowError(table_.source, ": column ", Quoted(input.name), " holds ",
                is_text ? "texts such as " + Quoted(levels.front()) : "numbers",
                " but the model has learnt it as ",
@@ -248,9 +233,8 @@ void InputRows::FindLevels(const InputColumn& input, Source* source) {
   const auto first = std::find(unseen.begin(), unseen.end(), 1);
   if (first == unseen.end()) return;
   Index count = 0;
-  for (Index n = 0; n < column.size(); ++n) {
-    if (!std::isnan(column[n])) count += unseen[static_cast<std::size_t>(column[n])];
-  }
+  const std::vector<Index> cells = CellsOfLevels(source->place);
+  for (std::size_t k = 0; k < cells.size(); ++k) count += unseen[k] != 0 ? cells[k] : 0;
   notes_.push_back({"unseen_levels", count,
                     table_.source + ": column " + Quoted(input.name) + ": " +
                         std::to_string(count) + (count == 1 ? " cell holds" : " cells hold") +
@@ -306,7 +290,7 @@ double InputRows::VarianceOf(const Source& source, Index row) const {
   return source.variance + deviation * deviation;
 }
 
-Moments InputRows::ReadInputs(std::span<const Index> picked) const {
+Moments InputRows::ReadInputs(const Matrix& cells, std::span<const Index> picked) const {
   Moments inputs;
   inputs.SetZero(static_cast<Index>(picked.size()), schema_.width());
   for (std::size_t i = 0; i < picked.size(); ++i) {
@@ -316,7 +300,7 @@ Moments InputRows::ReadInputs(std::span<const Index> picked) const {
     for (std::size_t s = 0; s < sources_.size(); ++s) {
       const Source& source = sources_[s];
       const Index width = schema_.inputs[s].width();
-      double value = table_.values(n, source.place);
+      double value = cells(n, source.place);
       if (!source.levels.empty() && !std::isnan(value)) {
         const Index level = source.levels[static_cast<std::size_t>(value)];
         value = level < 0 ? kNaN : static_cast<double>(level);
@@ -345,80 +329,128 @@ Moments InputRows::ReadInputs(std::span<const Index> picked) const {
 Dataset InputRows::Read(Index first, Index count) const {
   std::vector<Index> picked(static_cast<std::size_t>(count));
   std::iota(picked.begin(), picked.end(), first);
-  DatasetParts parts;
-  parts.source = table_.source;
-  parts.schema = schema_;
-  parts.inputs = ReadInputs(picked);
-  parts.targets = has_targets() ? ReadTargets(picked) : Matrix(count, 0);
+  DatasetParts parts = Pick(table_.values, picked);
   parts.notes = notes_;
   parts.table_rows = std::move(picked);
   return Dataset(std::move(parts));
 }
 
+DatasetParts InputRows::Pick(const Matrix& cells, std::span<const Index> rows) const {
+  DatasetParts parts;
+  parts.source = table_.source;
+  parts.schema = schema_;
+  parts.inputs = ReadInputs(cells, rows);
+  parts.targets = has_targets() ? ReadTargets(cells, rows) : Matrix(std::ssize(rows), 0);
+  return parts;
+}
+
+RowPicker::RowPicker(const Table& head, const Schema& schema,
+                     const std::vector<Index>& target_places)
+    : head_(head), schema_(schema), target_places_(target_places) {
+  if (target_places.size() != schema.targets.size()) {
+    ThrowError(head.source, ": has not all of the target columns ", QuotedList(schema.targets));
+  }
+  if (!schema.weights.empty()) weight_place_ = FindColumn(head, schema.weights);
+  targets_.resize(target_places.size(), {.low = HUGE_VAL, .high = -HUGE_VAL});
+}
+
+bool RowPicker::Keep(const double* cells) {
+  ++seen_;
+  const double weight = WeightOf(cells);
+  if (!(weight >= 0)) {
+    ThrowError(head_.source, ": row ", seen_, ", column ", Quoted(schema_.weights), ": ",
+               std::isnan(weight) ? "the weight is missing" : "the weight is negative",
+               "; give every row a weight from 0 on");
+  }
+  const auto missing = std::count_if(target_places_.begin(), target_places_.end(),
+                                     [&](Index place) { return std::isnan(cells[place]); });
+  const bool taught = target_places_.empty() || std::cmp_less(missing, target_places_.size());
+  if (!taught) ++without_target_;
+  if (!taught || !(weight > 0)) return false;
+  ++kept_;
+  largest_weight_ = std::max(largest_weight_, weight);
+  if (missing > 0) ++incomplete_;
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    const double y = cells[target_places_[t]];
+    if (std::isnan(y)) continue;
+    TargetSpan& span = targets_[t];
+    if (span.known++ == 0) span.first = y;
+    span.varies = span.varies || y != span.first;
+    span.low = std::min(span.low, y);
+    span.high = std::max(span.high, y);
+  }
+  return true;
+}
+
+void RowPicker::Finish(std::vector<Note>* notes) const {
+  const std::string& source = head_.source;
+  const Index weightless = seen_ - without_target_ - kept_;
+  if (kept_ == 0) {
+    if (weightless > 0) {
+      ThrowError(source, ": column ", Quoted(schema_.weights),
+                 ": all rows with a target have weight 0; give some a positive one");
+    }
+    ThrowError(source, ": no row has a value in ",
+               schema_.targets.size() == 1 ? "target column " : "the target columns ",
+               QuotedList(schema_.targets), "; fill in the known targets");
+  }
+  const auto note = [&](const char* kind, Index count, const char* what) {
+    if (count == 0) return;
+    notes->push_back(
+        {kind, count,
+         source + ": skipped " + std::to_string(count) + (count == 1 ? " row " : " rows ") + what});
+  };
+  note("rows_without_target", without_target_, "without a target");
+  if (incomplete_ > 0) {
+    notes->push_back({"rows_with_some_targets", incomplete_,
+                      source + ": " + std::to_string(incomplete_) +
+                          (incomplete_ == 1 ? " row lacks" : " rows lack") +
+                          " some of the targets; what is there is learnt from"});
+  }
+  note("rows_of_weight_zero", weightless, "of weight 0");
+  if (schema_.has_classes()) return;
+  std::vector<std::string> constant;
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    const TargetSpan& span = targets_[t];
+    CheckTargetSize(source, schema_.targets[t], span.known, span.low, span.high);
+    if (!span.varies) constant.push_back(schema_.targets[t]);
+  }
+  if (constant.empty()) return;
+  notes->push_back(
+      {"constant_targets", static_cast<Index>(constant.size()),
+       source + ": target " + QuotedList(constant) +
+           ": the same value in all rows, which says nothing of how others will differ from it; "
+           "the predicted spread is a guess"});
+}
+
+double MeanInOrder(const Vector& weights) {
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  return sum / static_cast<double>(weights.size());
+}
+
 Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std,
                     std::vector<Note> notes) {
   const InputRows reader(table, schema, std);
-  if (!reader.has_targets()) {
-    ThrowError(table.source, ": has not all of the target columns ", QuotedList(schema.targets));
-  }
-  const Vector weights = ReadWeights(table, schema);
+  RowPicker picker(table, schema, reader.target_places());
   std::vector<Index> picked;
-  const std::vector<Index>& places = reader.target_places_;
-  Index without_target = 0, incomplete = 0;
   for (Index n = 0; n < table.values.rows(); ++n) {
-    const auto missing = std::count_if(places.begin(), places.end(), [&](Index place) {
-      return std::isnan(table.values(n, place));
-    });
-    const bool taught = places.empty() || std::cmp_less(missing, places.size());
-    if (!taught) ++without_target;
-    if (!taught || !(weights[n] > 0)) continue;
-    picked.push_back(n);
-    if (missing > 0) ++incomplete;
+    if (picker.Keep(table.values.row(n).data())) picked.push_back(n);
   }
-  const auto kept = static_cast<Index>(picked.size());
-  const Index weightless = table.values.rows() - without_target - kept;
-  if (picked.empty()) {
-    if (weightless > 0) {
-      ThrowError(table.source, ": column ", Quoted(schema.weights),
-                 ": all rows with a target have weight 0; give some a positive one");
-    }
-    ThrowError(table.source, ": no row has a value in ",
-               schema.targets.size() == 1 ? "target column " : "the target columns ",
-               QuotedList(schema.targets), "; fill in the known targets");
-  }
-
-  DatasetParts parts;
-  parts.source = table.source;
-  parts.schema = schema;
-  parts.inputs = reader.ReadInputs(picked);
-  parts.targets = reader.ReadTargets(picked);
+  picker.Finish(&notes);
+  DatasetParts parts = reader.Pick(table.values, picked);
+  parts.notes = std::move(notes);
+  parts.dropped_rows = picker.seen() - picker.kept();
   if (!schema.weights.empty()) {
-    parts.weights = weights(picked);
+    parts.weights = table.values.col(FindColumn(table, schema.weights))(picked);
     // Weights that are no counts say nothing about how much is known in all, so that on average a
     // row counts as one. (The largest first: their sum might overflow.)
-    const double largest = parts.weights.maxCoeff();
-    if (!schema.weights_are_counts)
-      parts.weights = (parts.weights / largest / (parts.weights / largest).mean()).eval();
+    if (!schema.weights_are_counts) {
+      parts.weights /= picker.largest_weight();
+      parts.weights /= MeanInOrder(parts.weights);
+    }
   }
-  parts.dropped_rows = table.values.rows() - kept;
-  parts.notes = std::move(notes);
-  parts.table_rows = picked;
-  const auto note = [&](const char* kind, Index count, const char* what) {
-    if (count == 0) return;
-    parts.notes.push_back({kind, count,
-                           table.source + ": skipped " + std::to_string(count) +
-                               (count == 1 ? " row " : " rows ") + what});
-  };
-  note("rows_without_target", without_target, "without a target");
-  if (incomplete > 0) {
-    parts.notes.push_back({"rows_with_some_targets", incomplete,
-                           table.source + ": " + std::to_string(incomplete) +
-                               (incomplete == 1 ? " row lacks" : " rows lack") +
-                               " some of the targets; what is there is learnt from"});
-  }
-  note("rows_of_weight_zero", weightless, "of weight 0");
-  if (!schema.has_classes()) CheckTargetSizes(parts);
-  if (!schema.has_classes()) NoteConstantTargets(&parts);
+  parts.table_rows = std::move(picked);
   return Dataset(std::move(parts));
 }
 

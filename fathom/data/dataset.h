@@ -64,6 +64,8 @@ struct InputStd {
   Table cells = {};
 };
 
+struct TableSurvey;
+
 // For training: the rows of `table` as the schema wants them. Rows without a target and rows of
 // weight 0 are left out with a note. Throws Error if no row is left, and for a weight that is
 // negative or missing. `notes` are put before those that this adds.
@@ -83,17 +85,24 @@ class InputRows {
   // Keeps a reference to the table. Throws Error naming the input columns that are missing.
   InputRows(const Table& table, const Schema& schema, const InputStd& std = {});
 
-  Index rows() const { return table_.values.rows(); }
+  // For rows that are elsewhere: `head` is their table without them, and `survey` what is known of
+  // all of them. Keeps references to both. Standard deviations are those of whole columns.
+  InputRows(const Table& head, const TableSurvey& survey, const Schema& schema,
+            const InputStd& std = {});
+
+  Index rows() const;
   bool has_targets() const { return target_places_.size() == schema_.targets.size(); }
   const std::vector<Note>& notes() const { return notes_; }
   // Rows first, first + 1, ...: so that a long table needs no second copy. The notes are those of
   // the whole table.
   Dataset Read(Index first, Index count) const;
   Dataset Read() const { return Read(0, rows()); }
+  // The given rows of `cells`, which have the columns of the table: source, schema, inputs, targets.
+  DatasetParts Pick(const Matrix& cells, std::span<const Index> rows) const;
+  // [targets]: their columns in the table.
+  const std::vector<Index>& target_places() const { return target_places_; }
 
  private:
-  friend Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std,
-                             std::vector<Note> notes);
   struct Source {
     Index place;  // of the column in the table
     std::vector<Index>
@@ -102,16 +111,19 @@ class InputRows {
     Index cell_std = -1;  // the column of std_cells_ with a deviation per cell
   };
 
+  Index KnownCells(Index column) const;
+  std::vector<Index> CellsOfLevels(Index column) const;
   void FindColumns();
   [[noreturn]] void ThrowMissing(const std::vector<std::string>& missing) const;
   void FindLevels(const InputColumn& input, Source* source);
   void FindClasses();
   void FindStd(const InputStd& std);
   double VarianceOf(const Source& source, Index row) const;
-  Moments ReadInputs(std::span<const Index> rows) const;
-  Matrix ReadTargets(const std::vector<Index>& rows) const;
+  Moments ReadInputs(const Matrix& cells, std::span<const Index> rows) const;
+  Matrix ReadTargets(const Matrix& cells, std::span<const Index> rows) const;
 
   const Table& table_;
+  const TableSurvey* survey_ = nullptr;  // null: the rows are in the table
   Schema schema_;
   Matrix std_cells_;
   std::vector<Source> sources_;  // [schema.inputs]
@@ -119,6 +131,46 @@ class InputRows {
   std::vector<double> class_of_level_;  // of the table's levels of a target; NaN if it is unseen
   std::vector<Note> notes_;
 };
+
+// Which rows of a table can be learnt from, as one after the other is seen.
+class RowPicker {
+ public:
+  // Keeps references to the table, whose rows are not looked at, and the schema. Throws Error if
+  // the table has not all targets.
+  RowPicker(const Table& head, const Schema& schema, const std::vector<Index>& target_places);
+
+  // Whether the next row is kept: it has a target and a weight above 0. Throws Error for a weight
+  // that is negative or missing.
+  bool Keep(const double* cells);
+  Index kept() const { return kept_; }
+  Index seen() const { return seen_; }
+  double largest_weight() const { return largest_weight_; }
+  double WeightOf(const double* cells) const {
+    return weight_place_ < 0 ? 1 : cells[weight_place_];
+  }
+  // When all rows were seen: adds to *notes what the user should know of those that were left out,
+  // and of targets that never vary. Throws Error if no row is left, or a target is too large or too
+  // small to be squared.
+  void Finish(std::vector<Note>* notes) const;
+
+ private:
+  struct TargetSpan {
+    double low, high;
+    Index known = 0;
+    bool varies = false;
+    double first = 0;
+  };
+  const Table& head_;
+  const Schema& schema_;
+  const std::vector<Index>& target_places_;
+  Index weight_place_ = -1;
+  double largest_weight_ = 0;
+  Index seen_ = 0, kept_ = 0, without_target_ = 0, incomplete_ = 0;
+  std::vector<TargetSpan> targets_;
+};
+
+// Their sum in the order of the rows, divided by their number.
+double MeanInOrder(const Vector& weights);
 
 // The given rows in the given order; a row may appear more than once.
 Dataset Subset(const Dataset& dataset, std::span<const Index> rows);

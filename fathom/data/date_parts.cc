@@ -38,26 +38,32 @@ double PartOfDate(DatePart part, double days, double first) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<DatePart> UsefulParts(std::span<const double> days) {
-  double first = HUGE_VAL, last = -HUGE_VAL;
-  for (const double day : days) {
-    if (std::isnan(day)) continue;
-    first = std::min(first, day);
-    last = std::max(last, day);
-  }
-  const auto varies = [&](DatePart part) {
-    const double value = PartOfDate(part, first, first);
-    return std::any_of(days.begin(), days.end(), [&](double day) {
-      return !std::isnan(day) && PartOfDate(part, day, first) != value;
-    });
-  };
+void DateSpan::Add(double days) {
+  if (std::isnan(days)) return;
+  const std::array<double, 3> parts = {PartOfDate(DatePart::kDayOfYear, days, days),
+                                       PartOfDate(DatePart::kWeekday, days, days),
+                                       PartOfDate(DatePart::kHour, days, days)};
+  if (first > last) seen_ = parts;
+  for (std::size_t k = 0; k < parts.size(); ++k) varies[k] = varies[k] || parts[k] != seen_[k];
+  first = std::min(first, days);
+  last = std::max(last, days);
+}
+
+std::vector<DatePart> UsefulParts(const DateSpan& span) {
   std::vector<DatePart> parts = {DatePart::kElapsed};
-  if (!(last > first)) return parts;
-  const bool years = Calendar(first).year() != Calendar(last).year();
-  if (years && varies(DatePart::kDayOfYear)) parts.push_back(DatePart::kDayOfYear);
-  if (last - first > 7 && varies(DatePart::kWeekday)) parts.push_back(DatePart::kWeekday);
-  if (last - first > 1 && varies(DatePart::kHour)) parts.push_back(DatePart::kHour);
+  if (!(span.last > span.first)) return parts;
+  const bool years = Calendar(span.first).year() != Calendar(span.last).year();
+  const double length = span.last - span.first;
+  if (years && span.varies[0]) parts.push_back(DatePart::kDayOfYear);
+  if (length > 7 && span.varies[1]) parts.push_back(DatePart::kWeekday);
+  if (length > 1 && span.varies[2]) parts.push_back(DatePart::kHour);
   return parts;
+}
+
+std::vector<DatePart> UsefulParts(std::span<const double> days) {
+  DateSpan span;
+  for (const double day : days) span.Add(day);
+  return UsefulParts(span);
 }
 
 }  // namespace fathom

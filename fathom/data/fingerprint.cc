@@ -32,9 +32,11 @@ class Hash {
       for (const char c : name) Add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
     }
   }
-  void Add(const Matrix& matrix) {
-    Add(static_cast<std::uint64_t>(matrix.rows()));
-    Add(static_cast<std::uint64_t>(matrix.cols()));
+  void AddSize(Index rows, Index cols) {
+    Add(static_cast<std::uint64_t>(rows));
+    Add(static_cast<std::uint64_t>(cols));
+  }
+  void AddCells(const Matrix& matrix) {
     for (Index i = 0; i < matrix.size(); ++i) Add(matrix.data()[i]);
   }
   std::uint64_t state() const { return state_; }
@@ -45,21 +47,30 @@ class Hash {
 
 }  // namespace
 
-std::string Fingerprint(const Dataset& dataset) {
+std::string Fingerprint(const Dataset& dataset) { return Fingerprint(RowsInMemory(dataset)); }
+
+std::string Fingerprint(const DatasetRows& rows) {
   // All members are named, so that a new one does not compile until it is decided on.
   const auto& [source, schema, inputs, targets, weights, dropped_rows, notes, table_rows] =
-      dataset.parts();
+      rows.head().parts();
   static_cast<void>(source);
   static_cast<void>(dropped_rows);
   static_cast<void>(notes);
   static_cast<void>(table_rows);  // where the rows were does not change what is learnt
+  static_cast<void>(weights);     // the head has none
   Hash hash;
   hash.Add(schema.FeatureNames());
   hash.Add(schema.targets);
-  hash.Add(inputs.mean);
-  hash.Add(inputs.var);
-  hash.Add(targets);
-  hash.Add(Matrix(weights));
+  // One matrix after the other, each over all blocks.
+  hash.AddSize(rows.rows(), inputs.cols());
+  rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(block.inputs().mean); });
+  hash.AddSize(rows.rows(), inputs.cols());
+  rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(block.inputs().var); });
+  hash.AddSize(rows.rows(), targets.cols());
+  rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(block.targets()); });
+  hash.AddSize(rows.weighted() ? rows.rows() : 0, 1);
+  if (rows.weighted())
+    rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(Matrix(block.weights())); });
   // The names hold all else that matters of the schema.
   if (schema.has_classes()) hash.Add(schema.classes);
   char text[17];

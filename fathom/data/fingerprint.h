@@ -5,12 +5,14 @@
 #include <string>
 
 #include "fathom/data/dataset.h"
+#include "fathom/data/dataset_rows.h"
 
 namespace fathom {
 
 // 16 hexadecimal digits that depend on the names of the columns and on every number in order, but
 // not on the file's name or on how it is written. Guards against mistakes, not against an enemy.
 std::string Fingerprint(const Dataset& dataset);
+std::string Fingerprint(const DatasetRows& rows);
 
 }  // namespace fathom
 

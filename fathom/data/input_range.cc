@@ -36,6 +36,15 @@ InputRange FindInputRange(const Moments& inputs) {
   return range;
 }
 
+InputRange FindInputRange(const DatasetRows& rows) {
+  InputRange range;
+  rows.ForEachBlock([&](const Dataset& block) {
+    const InputRange own = FindInputRange(block.inputs());
+    range = range.known() ? Union(range, own) : own;
+  });
+  return range;
+}
+
 InputRange Union(const InputRange& a, const InputRange& b) {
   if (!a.known() || !b.known()) return {};
   FATHOM_CHECK(a.low.size() == b.low.size());

@@ -7,6 +7,7 @@
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
+#include "fathom/data/dataset_rows.h"
 #include "fathom/data/schema.h"
 
 namespace fathom FATHOM_PUBLIC {
@@ -22,6 +23,7 @@ struct InputRange {
 
 // Of the means of the cells; missing ones say nothing.
 InputRange FindInputRange(const Moments& inputs);
+InputRange FindInputRange(const DatasetRows& rows);
 // The range of both tables; not known if one is not.
 InputRange Union(const InputRange& a, const InputRange& b);
 

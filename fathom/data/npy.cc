@@ -181,49 +181,99 @@ void CheckShape(const std::string& source, const NpyArray& array, std::size_t nu
 
 bool IsNpy(std::string_view bytes) { return bytes.starts_with(kMagic); }
 
-Table ReadNpy(const FileBytes& file, const ReadOptions& options) {
-  const NpyArray array = ReadHeader(file.name(), file.bytes());
+namespace {
+
+// An array whose header was read: its columns, and how its numbers are found.
+struct OpenedNpy {
+  NpyArray array;
+  NumberType type;
+  Index rows = 0, columns = 0;           // of the array
+  std::vector<Index> destinations = {};  // [columns], see KeptColumns
+  std::vector<char> text = {};           // [columns]: whether its numbers are names
+  Table table = {};                      // without rows
+};
+
+OpenedNpy OpenNpy(const FileBytes& file, const ReadOptions& options) {
+  NpyArray array = ReadHeader(file.name(), file.bytes());
   const NumberType& type = FindType(file.name(), array.type);
   CheckShape(file.name(), array, type.size);
-  const auto rows = static_cast<Index>(array.shape[0]);
-  const auto columns = static_cast<Index>(array.shape[1]);
-
-  Table table;
-  table.source = file.name();
-  table.unnamed_columns = columns;
+  OpenedNpy npy{.array = std::move(array), .type = type};
+  npy.rows = static_cast<Index>(npy.array.shape[0]);
+  npy.columns = static_cast<Index>(npy.array.shape[1]);
+  npy.table.source = file.name();
+  npy.table.unnamed_columns = npy.columns;
   const std::vector<std::string> names =
-      internal::UnnamedColumns(file.name(), static_cast<std::size_t>(columns), options);
-  const std::vector<Index> destinations = internal::KeptColumns(file.name(), names, options);
-  for (Index c = 0; c < columns; ++c) {
-    if (destinations[c] >= 0) table.columns.push_back(names[c]);
+      internal::UnnamedColumns(file.name(), static_cast<std::size_t>(npy.columns), options);
+  npy.destinations = internal::KeptColumns(file.name(), names, options);
+  for (Index c = 0; c < npy.columns; ++c) {
+    if (npy.destinations[c] >= 0) npy.table.columns.push_back(names[c]);
   }
-  table.values.resize(rows, static_cast<Index>(table.columns.size()));
-  const Index row_step = array.fortran_order ? 1 : columns;
-  const Index column_step = array.fortran_order ? rows : 1;
-  constexpr Index kRows = 4096;
-  const Index jobs = (rows + kRows - 1) / kRows;
+  npy.text.assign(names.size(), 0);
+  internal::ApplyKinds(file.name(), names, options, &npy.text);
+  return npy;
+}
+
+constexpr Index kRowsAtATime = 4096;
+
+// Reads rows first, first + 1, ... into the rows of `to`.
+void ReadRows(const OpenedNpy& npy, Index first, Eigen::Ref<Matrix> to) {
+  const Index row_step = npy.array.fortran_order ? 1 : npy.columns;
+  const Index column_step = npy.array.fortran_order ? npy.rows : 1;
+  for (Index i = 0; i < to.rows(); ++i) {
+    const Index n = first + i;
+    for (Index c = 0; c < npy.columns; ++c) {
+      if (npy.destinations[c] < 0) continue;
+      const Index place = n * row_step + c * column_step;
+      const double value = npy.type.convert(npy.array.numbers.data() +
+                                            static_cast<std::size_t>(place) * npy.type.size);
+      if (std::isinf(value)) {
+        ThrowError(npy.table.source, ": row ", n + 1, ", column ", c + 1,
+                   ": the number is infinite; use NaN if its value is unknown");
+      }
+      to(i, npy.destinations[c]) = value;
+    }
+  }
+}
+
+}  // namespace
+
+Table ReadNpy(const FileBytes& file, const ReadOptions& options) {
+  OpenedNpy npy = OpenNpy(file, options);
+  Table table = std::move(npy.table);
+  npy.table.source = table.source;
+  table.values.resize(npy.rows, static_cast<Index>(table.columns.size()));
+  const Index jobs = (npy.rows + kRowsAtATime - 1) / kRowsAtATime;
   const ThreadPool pool(jobs == 1 ? 1 : options.threads);
   pool.Run(jobs, [&](Index job) {
-    for (Index n = job * kRows; n < std::min(rows, (job + 1) * kRows); ++n) {
-      for (Index c = 0; c < columns; ++c) {
-        if (destinations[c] < 0) continue;
-        const Index place = n * row_step + c * column_step;
-        const double value =
-            type.convert(array.numbers.data() + static_cast<std::size_t>(place) * type.size);
-        if (std::isinf(value)) {
-          ThrowError(file.name(), ": row ", n + 1, ", column ", c + 1,
-                     ": the number is infinite; use NaN if its value is unknown");
-        }
-        table.values(n, destinations[c]) = value;
-      }
-    }
+    const Index first = job * kRowsAtATime;
+    ReadRows(npy, first, table.values.middleRows(first, std::min(kRowsAtATime, npy.rows - first)));
   });
-  std::vector<char> text(names.size(), 0);
-  internal::ApplyKinds(file.name(), names, options, &text);
-  for (Index c = 0; c < columns; ++c) {
-    if (destinations[c] >= 0 && text[c]) NumbersToTexts(destinations[c], &table);
+  for (Index c = 0; c < npy.columns; ++c) {
+    if (npy.destinations[c] >= 0 && npy.text[c]) NumbersToTexts(npy.destinations[c], &table);
   }
   return table;
+}
+
+Table StreamNpy(const FileBytes& file, const ReadOptions& options, RowSink* sink,
+                LevelPlaces* places) {
+  const OpenedNpy npy = OpenNpy(file, options);
+  const Index columns = std::ssize(npy.table.columns);
+  if (npy.array.fortran_order || std::count(npy.text.begin(), npy.text.end(), 1) > 0) {
+    ThrowError(file.name(), ": an array in the order of Fortran, or with numbers that are names of",
+               " categories, must fit into memory; save numpy.ascontiguousarray(array), or a CSV");
+  }
+  places->assign(static_cast<std::size_t>(columns), {});
+  sink->Start(columns);
+  const std::size_t row_bytes = static_cast<std::size_t>(npy.columns) * npy.type.size;
+  Matrix rows;
+  for (Index first = 0; first < npy.rows; first += kRowsAtATime) {
+    rows.resize(std::min(kRowsAtATime, npy.rows - first), columns);
+    ReadRows(npy, first, rows);
+    sink->Add(rows);
+    file.Release(npy.array.numbers.substr(static_cast<std::size_t>(first) * row_bytes,
+                                          static_cast<std::size_t>(rows.rows()) * row_bytes));
+  }
+  return npy.table;
 }
 
 }  // namespace fathom

@@ -15,6 +15,9 @@ bool IsNpy(std::string_view bytes);
 // NaN marks a missing cell. A file without names: see ReadOptions. Throws Error for other arrays,
 // infinite numbers, and a header that does not fit the file to the byte.
 Table ReadNpy(const FileBytes& file, const ReadOptions& options);
+// StreamTable for this format.
+Table StreamNpy(const FileBytes& file, const ReadOptions& options, RowSink* sink,
+                LevelPlaces* places);
 
 }  // namespace fathom
 

@@ -17,6 +17,12 @@ Table ReadTable(const FileBytes& file, const ReadOptions& options) {
   return IsNpy(file.bytes()) ? ReadNpy(file, options) : ReadCsv(file, options);
 }
 
+Table StreamTable(const FileBytes& file, const ReadOptions& options, RowSink* sink,
+                  LevelPlaces* places) {
+  return IsNpy(file.bytes()) ? StreamNpy(file, options, sink, places)
+                             : StreamCsv(file, options, sink, places);
+}
+
 TextColumns ReadColumns(const FileBytes& file, const std::vector<std::string>& columns,
                         const ReadOptions& options) {
   if (!IsNpy(file.bytes())) return ReadCsvColumns(file, columns, options);

@@ -61,6 +61,25 @@ Table ReadTable(const std::string& path, const ReadOptions& options = {});
 // The same for a file that is open and unpacked.
 Table ReadTable(const FileBytes& file, const ReadOptions& options = {});
 
+// Takes the rows of a table in their order, some at a time.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  // Begins, or begins anew: then what came before is void.
+  virtual void Start(Index columns) = 0;
+  virtual void Add(const Matrix& rows) = 0;
+};
+
+// [columns]: where the string of each number stands among the levels of the column; empty for a
+// column of numbers.
+using LevelPlaces = std::vector<std::vector<Index>>;
+
+// ReadTable for tables that need not fit into memory: the rows go to the sink, and the table comes
+// without them. While they go, the strings of a column are numbered in the order of the file;
+// *places says what the numbers mean.
+Table StreamTable(const FileBytes& file, const ReadOptions& options, RowSink* sink,
+                  LevelPlaces* places);
+
 // Columns as they are written.
 struct TextColumns {
   std::vector<std::string> names;

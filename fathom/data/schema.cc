@@ -1,7 +1,6 @@
 #include "fathom/data/schema.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/column_facts.h"
 #include "fathom/data/role_error.h"
 #include "fathom/data/written_date.h"
 #include "fathom/data/written_number.h"
@@ -23,11 +23,17 @@ constexpr std::size_t kMostCategories = 100;
 // The roles of the columns of one table.
 class SchemaMaker {
  public:
-  SchemaMaker(const Table& table, const Roles& roles, std::vector<Note>* notes)
-      : table_(table), roles_(roles), notes_(*notes), role_(table.columns.size(), nullptr) {}
+  SchemaMaker(const Table& table, const TableSurvey& survey, const SameColumns& same,
+              const Roles& roles, std::vector<Note>* notes)
+      : table_(table),
+        survey_(survey),
+        same_(same),
+        roles_(roles),
+        notes_(*notes),
+        role_(table.columns.size(), nullptr) {}
 
   Schema Make() {
-    if (table_.values.rows() == 0) ThrowError(table_.source, ": has no rows; add at least one");
+    if (survey_.rows == 0) ThrowError(table_.source, ": has no rows; add at least one");
     Schema schema;
     schema.unnamed_columns = table_.unnamed_columns;
     schema.missing = table_.missing;
@@ -69,9 +75,9 @@ class SchemaMaker {
   InputColumn MakeInput(Index c) {
     InputColumn input{table_.columns[c], table_.LevelsOf(c), table_.FormatOf(c)};
     if (!IsDate(c)) return input;
-    const Vector days = table_.values.col(c);
-    input.parts = UsefulParts({days.data(), static_cast<std::size_t>(days.size())});
-    input.first_date = days.minCoeff<Eigen::PropagateNumbers>();
+    const DateSpan& dates = survey_.columns[c].dates;
+    input.parts = UsefulParts(dates);
+    input.first_date = dates.first;
     std::string parts = "days since " + internal::DateText(input.first_date);
     for (std::size_t k = 1; k < input.parts.size(); ++k) parts += ", " + NameOf(input.parts[k]);
     // The reader has told already how it read them.
@@ -138,7 +144,7 @@ class SchemaMaker {
       const std::vector<std::string>& classes = table_.LevelsOf(c);
       const std::string place = table_.source + ": target column " + Quoted(target) + " ";
       if (classes.empty()) {
-        if (roles_.task == Task::kClassify && !table_.values.col(c).array().isNaN().all())
+        if (roles_.task == Task::kClassify && survey_.columns[c].known > 0)
           ThrowError(place, "was read as numbers; read it as text, as ReadingFor does");
         continue;
       }
@@ -172,25 +178,14 @@ class SchemaMaker {
   }
 
   std::vector<Index> ColumnsThatVary(const std::vector<Index>& columns) {
-    // One pass over the rows, in the order of memory.
-    std::vector<double> first(columns.size(), std::nan(""));
-    std::vector<char> varies(columns.size(), 0);
-    for (Index n = 0; n < table_.values.rows(); ++n) {
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const double value = table_.values(n, columns[i]);
-        if (std::isnan(value)) continue;
-        if (std::isnan(first[i])) first[i] = value;
-        varies[i] = varies[i] != 0 || value != first[i] ? 1 : 0;
-      }
-    }
     std::vector<Index> kept;
     std::vector<std::string> empty, constant;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::string& name = table_.columns[columns[i]];
-      if (varies[i]) {
-        kept.push_back(columns[i]);
+    for (const Index c : columns) {
+      const ColumnFacts& facts = survey_.columns[c];
+      if (facts.varies) {
+        kept.push_back(c);
       } else {
-        (std::isnan(first[i]) ? empty : constant).push_back(name);
+        (facts.known == 0 ? empty : constant).push_back(table_.columns[c]);
       }
     }
     AddNote("empty_columns", empty, "no cell has a value");
@@ -199,38 +194,24 @@ class SchemaMaker {
   }
 
   bool SameColumn(Index a, Index b) const {
-    if (table_.LevelsOf(a) != table_.LevelsOf(b)) return false;
-    for (Index n = 0; n < table_.values.rows(); ++n) {
-      const double x = table_.values(n, a), y = table_.values(n, b);
-      if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
-    }
-    return true;
+    return table_.LevelsOf(a) == table_.LevelsOf(b) && same_(a, b);
   }
 
   std::vector<Index> DistinctColumns(const std::vector<Index>& columns) {
-    std::vector<std::uint64_t> hash(columns.size(), 0);
-    for (Index n = 0; n < table_.values.rows(); ++n) {
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const double value = table_.values(n, columns[i]);
-        // All NaN are one, and so are the two zeros.
-        const std::uint64_t bits =
-            std::isnan(value) ? 1 : std::bit_cast<std::uint64_t>(value + 0.0);
-        hash[i] = (std::rotl(hash[i], 5) ^ bits) * 0x9E3779B97F4A7C15U;
-      }
-    }
     std::multimap<std::uint64_t, Index> seen;
     std::vector<Index> kept;
     std::vector<std::string> repeats;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto [begin, end] = seen.equal_range(hash[i]);
-      const auto same = std::find_if(
-          begin, end, [&](const auto& entry) { return SameColumn(entry.second, columns[i]); });
+    for (const Index c : columns) {
+      const std::uint64_t hash = survey_.columns[c].hash;
+      const auto [begin, end] = seen.equal_range(hash);
+      const auto same =
+          std::find_if(begin, end, [&](const auto& entry) { return SameColumn(entry.second, c); });
       if (same != end) {
-        repeats.push_back(table_.columns[columns[i]]);
+        repeats.push_back(table_.columns[c]);
         continue;
       }
-      seen.emplace(hash[i], columns[i]);
-      kept.push_back(columns[i]);
+      seen.emplace(hash, c);
+      kept.push_back(c);
     }
     AddNote("duplicate_columns", repeats,
             repeats.size() == 1 ? "it repeats another column" : "they repeat other columns");
@@ -252,7 +233,7 @@ class SchemaMaker {
                       name.find(' ') == std::string::npos ? name : Quoted(name));
     };
     RefuseMixedUnits(c);
-    const Index rows = table_.values.rows() - table_.values.col(c).array().isNaN().count();
+    const Index rows = survey_.columns[c].known;
     if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
       refuse("has a text of its own in nearly every row, such as ", Quoted(levels.front()),
              "; a name or an id says nothing about other rows: ");
@@ -294,7 +275,9 @@ class SchemaMaker {
   static constexpr const char kTarget[] = "a target";
   static constexpr const char kWeights[] = "the weights";
   static constexpr const char kIgnored[] = "a column to ignore";
-  const Table& table_;
+  const Table& table_;  // whose rows may be elsewhere
+  const TableSurvey& survey_;
+  const SameColumns& same_;
   const Roles& roles_;
   std::vector<Note>& notes_;
   std::vector<const char*> role_;  // [columns], null: an input
@@ -327,9 +310,23 @@ Schema NumericSchema(const std::vector<std::string>& inputs,
   return schema;
 }
 
+bool SameCells(const Matrix& rows, Index a, Index b) {
+  for (Index n = 0; n < rows.rows(); ++n) {
+    const double x = rows(n, a), y = rows(n, b);
+    if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
+  }
+  return true;
+}
+
+Schema MakeSchema(const Table& head, const TableSurvey& survey, const SameColumns& same,
+                  const Roles& roles, std::vector<Note>* notes) {
+  notes->insert(notes->end(), head.notes.begin(), head.notes.end());
+  return SchemaMaker(head, survey, same, roles, notes).Make();
+}
+
 Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes) {
-  notes->insert(notes->end(), table.notes.begin(), table.notes.end());
-  return SchemaMaker(table, roles, notes).Make();
+  const auto same = [&](Index a, Index b) { return SameCells(table.values, a, b); };
+  return MakeSchema(table, SurveyOf(table), same, roles, notes);
 }
 
 ReadOptions ReadingFor(const Roles& roles, ReadOptions options) {

@@ -3,6 +3,7 @@
 #ifndef FATHOM_DATA_SCHEMA_H_
 #define FATHOM_DATA_SCHEMA_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "fathom/data/table.h"
 
 namespace fathom FATHOM_PUBLIC {
+
+struct TableSurvey;
 
 // What the targets are.
 enum class Task {
@@ -81,6 +84,13 @@ Schema NumericSchema(const std::vector<std::string>& inputs,
 // or nearly as many as rows, weights that are strings, several targets of which one is, and targets
 // of one class only; and for columns that are not there or named in two roles.
 Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes);
+// The same for a table whose rows are elsewhere. same(a, b) says whether two columns have the same
+// cells; it is asked where their facts cannot tell them apart.
+using SameColumns = std::function<bool(Index a, Index b)>;
+Schema MakeSchema(const Table& head, const TableSurvey& survey, const SameColumns& same,
+                  const Roles& roles, std::vector<Note>* notes);
+// Whether columns a and b of some rows have the same cells, missing ones included.
+bool SameCells(const Matrix& rows, Index a, Index b);
 
 // How a training table is to be read for these roles, and a table for prediction by a schema.
 ReadOptions ReadingFor(const Roles& roles, ReadOptions options);

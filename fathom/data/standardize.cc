@@ -16,32 +16,41 @@ bool Scaler::operator==(const Scaler& other) const {
 }
 
 Scaler FitScaler(const Matrix& values, const Vector& weights) {
-  FATHOM_CHECK(weights.size() == 0 || weights.size() == values.rows());
-  const Index columns = values.cols();
+  return FitScaler(values.cols(), [&](const VisitValues& visit) { visit(values, weights); });
+}
+
+Scaler FitScaler(Index columns, const std::function<void(const VisitValues& visit)>& for_each) {
   // long double for its range: the square of 1e200 overflows a double.
   using Wide = Eigen::Array<long double, 1, Eigen::Dynamic>;
   // Sums of differences from the first number of each column: exact zeros if the column is
   // constant.
   Wide first = Wide::Zero(columns), sum = Wide::Zero(columns), squares = Wide::Zero(columns);
   Wide count = Wide::Zero(columns);
-  const auto weight = [&](Index n) { return weights.size() == 0 ? 1.0L : weights[n]; };
-  for (Index n = 0; n < values.rows(); ++n) {
-    for (Index c = 0; c < columns; ++c) {
-      const double value = values(n, c);
-      if (std::isnan(value)) continue;
-      if (count[c] == 0) first[c] = value;
-      sum[c] += weight(n) * (value - first[c]);
-      count[c] += weight(n);
+  const auto weight = [](const Vector& weights, Index n) {
+    return weights.size() == 0 ? 1.0L : weights[n];
+  };
+  for_each([&](const Matrix& values, const Vector& weights) {
+    FATHOM_CHECK(weights.size() == 0 || weights.size() == values.rows());
+    for (Index n = 0; n < values.rows(); ++n) {
+      for (Index c = 0; c < columns; ++c) {
+        const double value = values(n, c);
+        if (std::isnan(value)) continue;
+        if (count[c] == 0) first[c] = value;
+        sum[c] += weight(weights, n) * (value - first[c]);
+        count[c] += weight(weights, n);
+      }
     }
-  }
+  });
   count = (count == 0).select(1, count);
   const Wide mean = first + sum / count;
-  for (Index n = 0; n < values.rows(); ++n) {
-    for (Index c = 0; c < columns; ++c) {
-      const long double difference = values(n, c) - mean[c];
-      if (!std::isnan(difference)) squares[c] += weight(n) * difference * difference;
+  for_each([&](const Matrix& values, const Vector& weights) {
+    for (Index n = 0; n < values.rows(); ++n) {
+      for (Index c = 0; c < columns; ++c) {
+        const long double difference = values(n, c) - mean[c];
+        if (!std::isnan(difference)) squares[c] += weight(weights, n) * difference * difference;
+      }
     }
-  }
+  });
 
   Scaler scaler;
   scaler.mean = mean.cast<double>().matrix().transpose();

@@ -91,7 +91,7 @@ std::vector<TableFault> FindFaults(const FileBytes& file, const ReadOptions& opt
   CsvLayout& layout = csv.layout;
   internal::ChooseColumns(options, &layout);
   std::vector<Note> ignored;
-  internal::FindKinds(options, csv.body, internal::Evidence::kEverything, &layout, &ignored);
+  internal::FindKinds(options, file, csv.body, internal::Evidence::kEverything, &layout, &ignored);
   Collector faults(layout);
   const char* p = csv.body.data();
   const char* const end = p + csv.body.size();

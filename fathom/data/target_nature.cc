@@ -152,10 +152,36 @@ std::string Describe(const TargetNature& nature) {
 }
 
 std::vector<std::string> DescribeTargets(const Dataset& dataset) {
+  return DescribeTargets(RowsInMemory(dataset));
+}
+
+std::vector<std::string> DescribeTargets(const DatasetRows& rows) {
   std::vector<std::string> natures;
-  if (!dataset.schema().classes.empty()) return natures;
-  for (Index t = 0; t < dataset.targets().cols(); ++t)
-    natures.push_back(Describe(NatureOf(dataset.targets().col(t))));
+  if (rows.schema().has_classes()) return natures;
+  constexpr Index kMostRows = Index{1} << 20;
+  const Index stride = (rows.rows() + kMostRows - 1) / kMostRows;
+  const Index targets = rows.head().targets().cols();
+  const Index sampled = stride == 0 ? 0 : (rows.rows() + stride - 1) / stride;
+  Matrix sample(sampled, targets);
+  Vector least = Vector::Constant(targets, HUGE_VAL), most = -least;
+  Index seen = 0;
+  rows.ForEachBlock([&](const Dataset& block) {
+    for (Index n = 0; n < block.rows(); ++n, ++seen) {
+      if (seen % stride == 0) sample.row(seen / stride) = block.targets().row(n);
+      for (Index t = 0; t < targets; ++t) {  // fmin and fmax pass over NaN
+        least[t] = std::fmin(least[t], block.targets()(n, t));
+        most[t] = std::fmax(most[t], block.targets()(n, t));
+      }
+    }
+  });
+  for (Index t = 0; t < targets; ++t) {
+    TargetNature nature = NatureOf(sample.col(t));
+    if (nature.rows > 0) {
+      nature.least = least[t];
+      nature.most = most[t];
+    }
+    natures.push_back(Describe(nature));
+  }
   return natures;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fathom/base/types.h"
-#include "fathom/data/dataset.h"
+#include "fathom/data/dataset_rows.h"
 
 namespace fathom {
 
@@ -33,8 +33,10 @@ TargetNature NatureOf(const Eigen::Ref<const Vector>& target);
 
 // "counts from 0 to 17, 62 % zeros".
 std::string Describe(const TargetNature& nature);
-// The same of each target of a dataset; none where the targets are classes.
+// The same of each target of a dataset; none where the targets are classes. More than a million
+// rows are described by an even sample and the range of all.
 std::vector<std::string> DescribeTargets(const Dataset& dataset);
+std::vector<std::string> DescribeTargets(const DatasetRows& rows);
 
 }  // namespace fathom
 

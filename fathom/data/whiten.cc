@@ -8,24 +8,18 @@
 
 namespace fathom {
 
-namespace {
-
-constexpr Index kMostRows = 20'000;
-
-// Every k-th row, so that a sorted table is sampled evenly.
-Matrix EvenSample(const Matrix& values) {
-  const Index stride = (values.rows() + kMostRows - 1) / kMostRows;
-  if (stride <= 1) return values;
-  return values(Eigen::seq(0, values.rows() - 1, stride), Eigen::all);
+std::vector<Index> EvenSample(Index rows) {
+  constexpr Index kMostRows = 20'000;
+  const Index stride = std::max<Index>(1, (rows + kMostRows - 1) / kMostRows);
+  std::vector<Index> sample;
+  for (Index n = 0; n < rows; n += stride) sample.push_back(n);
+  return sample;
 }
-
-}  // namespace
 
 PrincipalDirections FindPrincipalDirections(const Matrix& x) {
   FATHOM_CHECK(x.rows() > 0 && x.allFinite());
-  const Matrix sample = EvenSample(x);
-  const Matrix centred = sample.rowwise() - sample.colwise().mean();
-  const Matrix covariance = centred.transpose() * centred / static_cast<double>(sample.rows());
+  const Matrix centred = x.rowwise() - x.colwise().mean();
+  const Matrix covariance = centred.transpose() * centred / static_cast<double>(x.rows());
   const Eigensystem system = SymmetricEigensystem(covariance);
   const Vector& ascending = system.values;
   const Index D = ascending.size();
@@ -48,12 +42,9 @@ bool HidesInSmallDirections(const PrincipalDirections& principal, const Matrix& 
                             const Matrix& y) {
   constexpr double kSmall = 0.03;
   if (x.rows() < 10 * x.cols()) return false;
-  const Matrix sample = EvenSample(x);
-  const Matrix targets = EvenSample(y);
   // The scores are uncorrelated, so that each explains its squared covariance with the target.
-  const Matrix scores = (sample.rowwise() - sample.colwise().mean()) * principal.directions;
-  const Matrix explained =
-      (scores.transpose() * targets / static_cast<double>(sample.rows())).cwiseAbs2();
+  const Matrix scores = (x.rowwise() - x.colwise().mean()) * principal.directions;
+  const Matrix explained = (scores.transpose() * y / static_cast<double>(x.rows())).cwiseAbs2();
   const Index small = (principal.variance.array() < kSmall).count();
   for (Index t = 0; t < y.cols(); ++t) {
     const double all = explained.col(t).sum();

@@ -4,6 +4,8 @@
 #ifndef FATHOM_DATA_WHITEN_H_
 #define FATHOM_DATA_WHITEN_H_
 
+#include <vector>
+
 #include "fathom/base/enum_names.h"
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
@@ -20,9 +22,12 @@ constexpr auto NamesOf(Whitening) {
       {{Whitening::kAuto, "auto"}, {Whitening::kNever, "never"}, {Whitening::kAlways, "always"}});
 }
 
+// The rows by which a table is judged: every k-th, so that a sorted one is sampled evenly, and at
+// most 20,000.
+std::vector<Index> EvenSample(Index rows);
+
 // Holds the principal directions of the standardised inputs x [N, D], each divided by its standard
-// deviation, by falling variance. Those without any (below 1e-10 of the largest) are left out. A
-// table of many rows is judged by an even sample of 20,000.
+// deviation, by falling variance. Those without any (below 1e-10 of the largest) are left out.
 struct PrincipalDirections {
   Matrix directions;  // [D, R]
   Vector variance;    // [R], of x along each before the division

@@ -17,19 +17,21 @@ namespace fathom {
 namespace {
 
 // A dataset is consistent; to be trained on, it must be complete.
-void CheckDataset(const Dataset& dataset) {
-  if (dataset.rows() == 0) ThrowError(dataset.source(), ": no rows to train on");
-  if (dataset.inputs().cols() == 0) ThrowError(dataset.source(), ": no input columns");
-  if (dataset.targets().cols() == 0) ThrowError(dataset.source(), ": no target column");
-  for (Index n = 0; n < dataset.rows(); ++n) {
-    if (dataset.targets().row(n).array().isNaN().all())
-      ThrowError(dataset.source(), ": row ", n + 1, ": the target is missing; leave the row out");
+void CheckDataset(const DatasetRows& rows) {
+  if (rows.rows() == 0) ThrowError(rows.source(), ": no rows to train on");
+  if (rows.head().inputs().cols() == 0) ThrowError(rows.source(), ": no input columns");
+  if (rows.whole() == nullptr) return;  // made from a table, for training
+  const Matrix& targets = rows.whole()->targets();
+  if (targets.cols() == 0) ThrowError(rows.source(), ": no target column");
+  for (Index n = 0; n < targets.rows(); ++n) {
+    if (targets.row(n).array().isNaN().all())
+      ThrowError(rows.source(), ": row ", n + 1, ": the target is missing; leave the row out");
   }
 }
 
 // Throws Error, with the first difference that a user can see, unless the training began with
 // `dataset`.
-void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
+void RequireSameData(const DatasetRows& dataset, const Checkpoint& training) {
   if (Fingerprint(dataset) == training.data.fingerprint) return;
   const NetworkInTraining& network = training.network;
   const std::vector<std::string> inputs = training.schema.FeatureNames();
@@ -52,18 +54,18 @@ void RequireSameData(const Dataset& dataset, const Checkpoint& training) {
              "; name that table, or fit a new model");
 }
 
-TrainingData DataOf(const Dataset& dataset, const FitControl& control) {
-  return {Fingerprint(dataset), control.origin, control.settings, FindInputRange(dataset.inputs())};
+TrainingData DataOf(const DatasetRows& rows, const FitControl& control) {
+  return {Fingerprint(rows), control.origin, control.settings, FindInputRange(rows)};
 }
 
 // A model of one network.
-Model ModelOf(const Dataset& dataset, Member member, Schema schema, TrainingData data) {
+Model ModelOf(const DatasetRows& rows, Member member, Schema schema, TrainingData data) {
   ModelParts parts{.schema = std::move(schema),
                    .members = {},
                    .recipe = member.recipe,
                    .summary = member.summary,
                    .data = std::move(data),
-                   .natures = DescribeTargets(dataset)};
+                   .natures = DescribeTargets(rows)};
   parts.members.push_back(std::move(member));
   return Model(std::move(parts));
 }
@@ -74,44 +76,65 @@ Model RequireTrained(Model model) {
   return model;
 }
 
-Model GoOn(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
+[[noreturn]] void ThrowTooLargeToStack() {
+  ThrowError(
+      "an ensemble needs all rows in memory, where these do not fit; leave the recipe's stack ",
+      "'auto' or 'never', or give more memory");
+}
+
+Model GoOn(const DatasetRows& rows, Checkpoint checkpoint, const FitControl& control) {
   NetworkInTraining& network = checkpoint.network;
   CheckRecipe(network.recipe);
   for (const Member& done : checkpoint.done) CheckRecipe(done.recipe);
-  ResolveSteps(dataset.rows(), &network.recipe);
-  CheckDataset(dataset);
-  if (checkpoint.asked.stack != Stacking::kNever)
-    return RequireTrained(ResumeEnsemble(dataset, std::move(checkpoint), control));
+  ResolveSteps(rows.rows(), &network.recipe);
+  CheckDataset(rows);
+  if (checkpoint.asked.stack != Stacking::kNever) {
+    if (rows.whole() == nullptr) ThrowTooLargeToStack();
+    return RequireTrained(ResumeEnsemble(*rows.whole(), std::move(checkpoint), control));
+  }
   const Schema schema = checkpoint.schema;
   const TrainingData data = checkpoint.data;
-  Member member = ContinueTraining(dataset, std::move(checkpoint), control);
-  return RequireTrained(ModelOf(dataset, std::move(member), schema, data));
+  Member member = ContinueTraining(rows, std::move(checkpoint), control);
+  return RequireTrained(ModelOf(rows, std::move(member), schema, data));
 }
 
 }  // namespace
 
 Model Fit(const Dataset& dataset, const Recipe& recipe, const FitControl& control) {
+  return Fit(RowsInMemory(dataset), recipe, control);
+}
+
+Model Fit(const DatasetRows& rows, const Recipe& recipe, const FitControl& control) {
   CheckRecipe(recipe);
-  CheckDataset(dataset);
-  TrainingContext context{
-      .schema = dataset.schema(), .data = DataOf(dataset, control), .asked = recipe};
-  if (MakesEnsemble(dataset, recipe))
-    return RequireTrained(FitEnsemble(dataset, recipe, control, context));
+  CheckDataset(rows);
+  const Dataset* const dataset = rows.whole();
+  if (dataset == nullptr && recipe.stack == Stacking::kAlways) ThrowTooLargeToStack();
+  TrainingContext context{.schema = rows.schema(), .data = DataOf(rows, control), .asked = recipe};
+  if (dataset != nullptr && MakesEnsemble(*dataset, recipe))
+    return RequireTrained(FitEnsemble(*dataset, recipe, control, context));
   Recipe single = recipe;
   single.stack = Stacking::kNever;
   context.asked = single;
   context.screen = true;
-  Member member = TrainNetwork(dataset, single, control, context);
-  return RequireTrained(ModelOf(dataset, std::move(member), context.schema, context.data));
+  Member member = TrainNetwork(rows, single, control, context);
+  return RequireTrained(ModelOf(rows, std::move(member), context.schema, context.data));
 }
 
 Model Resume(const Dataset& dataset, const std::string& checkpoint, const FitControl& control) {
   return Resume(dataset, LoadCheckpoint(checkpoint), control);
 }
 
+Model Resume(const DatasetRows& rows, const std::string& checkpoint, const FitControl& control) {
+  return Resume(rows, LoadCheckpoint(checkpoint), control);
+}
+
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control) {
-  RequireSameData(dataset, checkpoint);
-  return GoOn(dataset, std::move(checkpoint), control);
+  return Resume(RowsInMemory(dataset), std::move(checkpoint), control);
+}
+
+Model Resume(const DatasetRows& rows, Checkpoint checkpoint, const FitControl& control) {
+  RequireSameData(rows, checkpoint);
+  return GoOn(rows, std::move(checkpoint), control);
 }
 
 Model Update(const Model& model, const Dataset& dataset, Index steps, const FitControl& control) {
@@ -122,9 +145,10 @@ Model Update(const Model& model, const Dataset& dataset, Index steps, const FitC
                QuotedList(wants.FeatureNames()), " and ", QuotedList(wants.targets),
                "; make it with the schema of the model");
   Checkpoint start = StartAgain(model, steps);
-  start.data = DataOf(dataset, control);
+  const RowsInMemory rows(dataset);
+  start.data = DataOf(rows, control);
   start.data.range = Union(start.data.range, model.data().range);
-  return GoOn(dataset, std::move(start), control);
+  return GoOn(rows, std::move(start), control);
 }
 
 Checkpoint StartAgain(const Model& model, Index steps) {

@@ -9,6 +9,7 @@ namespace fathom {
 
 // Resume, from a checkpoint that is loaded.
 Model Resume(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control = {});
+Model Resume(const DatasetRows& rows, Checkpoint checkpoint, const FitControl& control = {});
 
 // The start of a further training of a model of one member; see Update. Its batches follow those of
 // the first training.

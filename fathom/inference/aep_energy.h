@@ -55,6 +55,7 @@ class AepEnergy : public Objective {
   Index num_rows() const override { return rows_->facts().rows; }
   bool Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
                 std::string* reason) const override;
+  void WillNeed(std::span<const Index> rows) const override { rows_->WillNeed(rows); }
 
   // The same without the packing: F itself, its gradient with respect to the plain parameters and,
   // besides, that with respect to the raw inputs of the batch's rows [rows, D], their means and

@@ -1,23 +1,23 @@
 #include "fathom/inference/row_source.h"
 
 #include <algorithm>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "fathom/base/error.h"
+#include "fathom/io/scratch_file.h"
 
 namespace fathom {
 
 namespace {
 
 TableFacts FactsOf(const Moments& x, const Matrix& y, const Vector& weights) {
-  FATHOM_CHECK(x.rows() == y.rows());
-  FATHOM_CHECK(weights.size() == 0 || (weights.size() == x.rows() && weights.minCoeff() > 0));
-  return {.rows = x.rows(),
-          .inputs = x.cols(),
-          .targets = y.cols(),
-          .uncertain = (x.var.array() != 0).any() ? 1 : 0,
-          .weighted = weights.size() == 0 ? 0 : 1,
-          .mean_weight = weights.size() == 0 ? 1 : weights.mean()};
+  FactsCollector facts;
+  facts.Add(x, y, weights);
+  return facts.facts();
 }
 
 class InMemory : public RowSource {
@@ -35,6 +35,68 @@ class InMemory : public RowSource {
   const Moments& x_;
   const Matrix& y_;
   Vector weights_;
+};
+
+// Reads the rows of the next step while this one computes.
+class OnDisk : public RowSource {
+ public:
+  explicit OnDisk(RowReader reader) : RowSource(reader.facts), read_(std::move(reader.read)) {}
+
+  const Communicator& ranks() const override { return Alone(); }
+
+  TableRows Fetch(std::span<const Index> rows, const SlotPlan& /*plan*/,
+                  FetchedRows* memory) const override {
+    if (!TakeNext(rows, memory)) read_(rows, memory);
+    memory->places.resize(rows.size());
+    std::iota(memory->places.begin(), memory->places.end(), Index{0});
+    return {memory->x, memory->y, memory->weights, rows, memory->places};
+  }
+
+  void WillNeed(std::span<const Index> rows) const override {
+    Next next{{rows.begin(), rows.end()}, {}};
+    next.read = std::async(std::launch::async, [this, wanted = next.rows] {
+      FetchedRows read;
+      read_(wanted, &read);
+      return read;
+    });
+    Next stale;
+    const std::lock_guard lock(mutex_);
+    coming_.push_back(std::move(next));
+    if (coming_.size() <= kMostComing) return;
+    stale = std::move(coming_.front());
+    coming_.erase(coming_.begin());
+  }
+
+ private:
+  // The rows of this step and of the next one.
+  static constexpr std::size_t kMostComing = 2;
+  struct Next {
+    std::vector<Index> rows;
+    std::future<FetchedRows> read;
+  };
+
+  // Whether the rows are on their way. What was told before them was for a step that never came.
+  bool TakeNext(std::span<const Index> rows, FetchedRows* memory) const {
+    std::vector<Next> told;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::find_if(coming_.begin(), coming_.end(), [&](const Next& next) {
+        return std::ranges::equal(next.rows, rows);
+      });
+      if (found == coming_.end()) return false;
+      told.assign(std::make_move_iterator(coming_.begin()), std::make_move_iterator(found + 1));
+      coming_.erase(coming_.begin(), found + 1);
+    }
+    FetchedRows read = told.back().read.get();
+    memory->x = std::move(read.x);
+    memory->y = std::move(read.y);
+    memory->weights = std::move(read.weights);
+    return true;
+  }
+
+  std::function<void(std::span<const Index> rows, FetchedRows* to)> read_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Next> coming_;
 };
 
 // One row as a run of numbers: inputs, their variances if any has one, targets, weight.
@@ -84,24 +146,65 @@ class RowLayout {
   TableFacts facts_;
 };
 
+// The rows of one rank, one after the other, in memory or in a file.
+class Share {
+ public:
+  Share(Index rows, Index width, double memory) : width_(width) {
+    const double bytes = sizeof(double) * static_cast<double>(rows) * static_cast<double>(width);
+    if (bytes <= memory) {
+      numbers_.reserve(static_cast<std::size_t>(rows * width));
+    } else {
+      file_.emplace(ScratchFolder(), "the rows of this rank");
+    }
+  }
+
+  void Add(std::span<const double> numbers) {
+    if (file_) {
+      file_->Write({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+    } else {
+      numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+    }
+  }
+
+  void Append(Index row, std::vector<double>* out) const {
+    const auto place = static_cast<std::size_t>(row * width_);
+    const auto width = static_cast<std::size_t>(width_);
+    out->resize(out->size() + width);
+    double* const to = out->data() + out->size() - width;
+    if (file_) {
+      file_->Read(sizeof(double) * place, to, sizeof(double) * width);
+    } else {
+      std::copy_n(numbers_.begin() + static_cast<std::ptrdiff_t>(place), width, to);
+    }
+  }
+
+ private:
+  Index width_;
+  std::vector<double> numbers_;
+  std::optional<ScratchFile> file_;
+};
+
 // Rank r holds the rows [rows r / ranks, rows (r + 1) / ranks).
 class SharedRows : public RowSource {
  public:
-  SharedRows(TableFacts facts, const Communicator& ranks)
-      : RowSource(facts), ranks_(ranks), layout_(facts) {}
+  SharedRows(TableFacts facts, const Communicator& ranks, double memory)
+      : RowSource(facts),
+        ranks_(ranks),
+        layout_(facts),
+        share_(FirstOf(ranks.rank() + 1) - FirstOf(ranks.rank()), layout_.width(), memory) {}
 
   const Communicator& ranks() const override { return ranks_; }
 
   Index FirstOf(int rank) const { return facts().rows * rank / ranks_.size(); }
 
-  // Sends every rank its share, in rounds, so that the parcels stay small. `x`, `y` and `weights`
-  // are those of rank 0 and not looked at elsewhere.
-  void Deal(const Moments& x, const Matrix& y, const Vector& weights) {
+  // Sends every rank its share, in rounds, so that the parcels stay small. Only rank 0 reads.
+  void Deal(const RowReader& reader) {
     const Index round = std::max<Index>(1, kParcel / layout_.width());
     const Index rounds = (facts().rows / ranks_.size() + 1 + round - 1) / round;
-    share_.reserve((FirstOf(ranks_.rank() + 1) - FirstOf(ranks_.rank())) * layout_.width());
     Parcels out;
     Parcels in;
+    FetchedRows read;
+    std::vector<Index> numbers;
     for (Index i = 0; i < rounds; ++i) {
       out.Clear(ranks_.size());
       in.Clear(ranks_.size());
@@ -109,13 +212,16 @@ class SharedRows : public RowSource {
         return std::clamp<Index>(FirstOf(r + 1) - FirstOf(r) - i * round, 0, round);
       };
       for (int r = 0; r < ranks_.size() && ranks_.rank() == 0; ++r) {
-        const Index first = FirstOf(r) + i * round;
-        for (Index n = 0; n < rows_of(r); ++n) layout_.Write(x, y, weights, first + n, &out.values);
+        numbers.resize(static_cast<std::size_t>(rows_of(r)));
+        std::iota(numbers.begin(), numbers.end(), FirstOf(r) + i * round);
+        if (!numbers.empty()) reader.read(numbers, &read);
+        for (Index n = 0; n < rows_of(r); ++n)
+          layout_.Write(read.x, read.y, read.weights, n, &out.values);
         out.counts[r] = rows_of(r) * layout_.width();
       }
       in.counts[0] = rows_of(ranks_.rank()) * layout_.width();
       ranks_.Exchange(out, &in);
-      share_.insert(share_.end(), in.values.begin(), in.values.end());
+      share_.Add(in.values);
     }
   }
 
@@ -138,7 +244,7 @@ class SharedRows : public RowSource {
       memory->places[i] = coming++;
     }
     for (int r = 0; r < ranks_.size(); ++r) {
-      for (const Index row : wanted[r]) Append(row, &out.values);
+      for (const Index row : wanted[r]) share_.Append(row - FirstOf(ranks_.rank()), &out.values);
       out.counts[r] = static_cast<Index>(wanted[r].size()) * layout_.width();
       in.counts[r] = static_cast<Index>(places[r].size()) * layout_.width();
     }
@@ -162,14 +268,9 @@ class SharedRows : public RowSource {
     return static_cast<int>(((row + 1) * ranks_.size() - 1) / facts().rows);
   }
 
-  void Append(Index row, std::vector<double>* out) const {
-    const auto begin = share_.begin() + (row - FirstOf(ranks_.rank())) * layout_.width();
-    out->insert(out->end(), begin, begin + layout_.width());
-  }
-
   const Communicator& ranks_;
   RowLayout layout_;
-  std::vector<double> share_;  // this rank's rows
+  Share share_;
 };
 
 }  // namespace
@@ -178,22 +279,56 @@ std::unique_ptr<RowSource> RowsHere(const Moments& x, const Matrix& y, Vector we
   return std::make_unique<InMemory>(x, y, std::move(weights));
 }
 
+std::unique_ptr<RowSource> RowsElsewhere(RowReader reader) {
+  return std::make_unique<OnDisk>(std::move(reader));
+}
+
 std::unique_ptr<RowSource> ShareRows(const Moments& x, const Matrix& y, const Vector& weights,
-                                     const Communicator& ranks) {
+                                     const Communicator& ranks, double memory) {
   if (ranks.size() == 1) return RowsHere(x, y, weights);
-  TableFacts facts = FactsOf(x, y, weights);
-  ranks.Broadcast(std::span(&facts, 1));
-  auto rows = std::make_unique<SharedRows>(facts, ranks);
-  rows->Deal(x, y, weights);
+  const auto read = [&](std::span<const Index> rows, FetchedRows* to) {
+    const std::vector<Index> picked(rows.begin(), rows.end());
+    to->x.mean = x.mean(picked, Eigen::all);
+    to->x.var = x.var(picked, Eigen::all);
+    to->y = y(picked, Eigen::all);
+    if (weights.size() > 0) to->weights = weights(picked);
+  };
+  return ShareRows({FactsOf(x, y, weights), read}, ranks, memory);
+}
+
+std::unique_ptr<RowSource> ShareRows(RowReader reader, const Communicator& ranks, double memory) {
+  if (ranks.size() == 1) return RowsElsewhere(std::move(reader));
+  ranks.Broadcast(std::span(&reader.facts, 1));
+  ranks.Broadcast(std::span(&memory, 1));
+  auto rows = std::make_unique<SharedRows>(reader.facts, ranks, memory);
+  rows->Deal(reader);
   return rows;
 }
 
 std::unique_ptr<RowSource> ReceiveRows(const Communicator& ranks) {
   TableFacts facts;
+  double memory = 0;
   ranks.Broadcast(std::span(&facts, 1));
-  auto rows = std::make_unique<SharedRows>(facts, ranks);
-  rows->Deal({}, {}, {});
+  ranks.Broadcast(std::span(&memory, 1));
+  auto rows = std::make_unique<SharedRows>(facts, ranks, memory);
+  rows->Deal({});
   return rows;
+}
+
+void FactsCollector::Add(const Moments& x, const Matrix& y, const Vector& weights) {
+  FATHOM_CHECK(x.rows() == y.rows());
+  FATHOM_CHECK(weights.size() == 0 || (weights.size() == x.rows() && weights.minCoeff() > 0));
+  facts_.rows += x.rows();
+  facts_.inputs = x.cols();
+  facts_.targets = y.cols();
+  if ((x.var.array() != 0).any()) facts_.uncertain = 1;
+  if (weights.size() > 0) facts_.weighted = 1;
+  for (const double weight : weights) weight_sum_ += weight;  // in the order of the rows
+}
+
+const TableFacts& FactsCollector::facts() {
+  if (facts_.weighted != 0) facts_.mean_weight = weight_sum_ / static_cast<double>(facts_.rows);
+  return facts_;
 }
 
 }  // namespace fathom

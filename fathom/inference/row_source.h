@@ -1,8 +1,10 @@
 // The rows of a table that an energy sums over, wherever they are: in the memory of this process,
-// or each rank's share in its own.
+// on disk, or each rank's share with that rank.
 #ifndef FATHOM_INFERENCE_ROW_SOURCE_H_
 #define FATHOM_INFERENCE_ROW_SOURCE_H_
 
+#include <cmath>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,6 +33,25 @@ struct FetchedRows {
   Parcels out, in;
 };
 
+// The facts of a table whose blocks are seen in their order.
+class FactsCollector {
+ public:
+  void Add(const Moments& x, const Matrix& y, const Vector& weights);
+  const TableFacts& facts();
+
+ private:
+  TableFacts facts_;
+  double weight_sum_ = 0;
+};
+
+// A table that is not in memory.
+struct RowReader {
+  TableFacts facts;
+  // Puts the given rows, in their order, into x, y and weights of *to. Any number of threads may
+  // read.
+  std::function<void(std::span<const Index> rows, FetchedRows* to)> read;
+};
+
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -42,6 +63,8 @@ class RowSource {
   // together. The result may refer to *memory, and to `rows`.
   virtual TableRows Fetch(std::span<const Index> rows, const SlotPlan& plan,
                           FetchedRows* memory) const = 0;
+  // Says which rows are fetched after the next ones. See Objective.
+  virtual void WillNeed(std::span<const Index> /*rows*/) const {}
 
  protected:
   explicit RowSource(TableFacts facts) : facts_(facts) {}
@@ -53,11 +76,17 @@ class RowSource {
 // All rows are here. Keeps references to x and y.
 std::unique_ptr<RowSource> RowsHere(const Moments& x, const Matrix& y, Vector weights = {});
 
+// Rows that are read when they are wanted, by a thread of its own if WillNeed was told in time.
+std::unique_ptr<RowSource> RowsElsewhere(RowReader reader);
+
 // Deals the rows of rank 0 to all ranks, in equal ranges; in each step, ranks send each other the
-// rows that the plan deals to them. Alone, the same as RowsHere. Rank 0 calls ShareRows, the others
-// ReceiveRows at the same time.
+// rows that the plan deals to them. A share that takes more than `memory` bytes is put into a
+// temporary file of its rank. Alone, the same as RowsHere and RowsElsewhere. Rank 0 calls ShareRows,
+// the others ReceiveRows at the same time.
 std::unique_ptr<RowSource> ShareRows(const Moments& x, const Matrix& y, const Vector& weights,
-                                     const Communicator& ranks);
+                                     const Communicator& ranks, double memory = HUGE_VAL);
+std::unique_ptr<RowSource> ShareRows(RowReader reader, const Communicator& ranks,
+                                     double memory = HUGE_VAL);
 std::unique_ptr<RowSource> ReceiveRows(const Communicator& ranks);
 
 }  // namespace fathom

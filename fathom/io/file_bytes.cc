@@ -12,21 +12,27 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "fathom/base/error.h"
+#include "fathom/io/scratch_file.h"
 
 namespace fathom {
 
 namespace {
 
 constexpr std::size_t kFirstSize = 1 << 16;
+constexpr std::string_view kGzip = "\x1f\x8b";
 
-void GiveBack(std::string_view part) {
-  // Whole pages inside the part only: its neighbours may be in use.
+// With the pages that the part begins and ends in, or without: its neighbours may be in use.
+void GiveBack(std::string_view part, bool with_edges) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+  const auto first = reinterpret_cast<std::uintptr_t>(part.data());
+  const auto last = first + part.size();
+  const auto begin = (with_edges ? first : first + page - 1) / page * page;
+  const auto end = (with_edges ? last + page - 1 : last) / page * page;
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
@@ -85,17 +91,31 @@ void FileBytes::Grow(std::size_t size) {
 }
 
 void FileBytes::Release(std::string_view part) const {
-  if (of_file_ && Holds(part)) GiveBack(part);
+  if (of_file_ && Holds(part)) GiveBack(part, /*with_edges=*/true);
 }
 
 void FileBytes::Discard(std::string_view part) const {
-  if (Holds(part)) GiveBack(part);
+  if (Holds(part)) GiveBack(part, /*with_edges=*/false);
 }
 
 bool FileBytes::Holds(std::string_view part) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(mapping_);
   const auto at = reinterpret_cast<std::uintptr_t>(part.data());
   return at >= begin && at + part.size() <= begin + mapped_;
+}
+
+bool FileBytes::Map(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0)
+    return false;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (mapping == MAP_FAILED) return false;
+  mapping_ = mapping;
+  mapped_ = size;
+  of_file_ = true;
+  bytes_ = {static_cast<const char*>(mapping), size};
+  return true;
 }
 
 void FileBytes::Load(int descriptor) {
@@ -106,17 +126,7 @@ void FileBytes::Load(int descriptor) {
   if (S_ISDIR(status.st_mode)) ThrowError(name_, ": is a directory; name a file in it");
   // A redirected standard input may already have been read in part, so only a file of our own is
   // mapped.
-  if (S_ISREG(status.st_mode) && status.st_size > 0 && descriptor != STDIN_FILENO) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* const mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (mapping != MAP_FAILED) {
-      mapping_ = mapping;
-      mapped_ = size;
-      of_file_ = true;
-      bytes_ = {static_cast<const char*>(mapping), size};
-      return;
-    }
-  }
+  if (descriptor != STDIN_FILENO && Map(descriptor)) return;
   std::size_t used = 0;
   for (;;) {
     if (used == mapped_) Grow(std::max(kFirstSize, 2 * used));
@@ -129,40 +139,98 @@ void FileBytes::Load(int descriptor) {
   bytes_ = {static_cast<const char*>(mapping_), used};
 }
 
-void FileBytes::Unpack() {
-  if (!bytes_.starts_with("\x1f\x8b")) return;
-  FileBytes packed(std::move(*this));
+namespace {
+
+// Unpacks gzip data. next_room() gives room for some bytes, and took(n) hears how many were put
+// there.
+template <typename NextRoom, typename Took>
+void Inflate(const FileBytes& packed, const NextRoom& next_room, const Took& took) {
   Inflater inflater;
   z_stream& stream = inflater.stream;
   std::string_view in = packed.bytes();
-  std::size_t used = 0;
   const auto fail = [&] {
-    ThrowError(name_, ": its gzip data are ", in.empty() ? "cut off" : "damaged",
+    ThrowError(packed.name(), ": its gzip data are ", in.empty() ? "cut off" : "damaged",
                "; make the file anew (gzip -t checks one)");
   };
   for (;;) {
-    if (used == mapped_) Grow(std::max(kFirstSize, 2 * used));
+    const std::span<char> room = next_room();
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream.avail_in = Limited(in.size());
-    stream.next_out = static_cast<Bytef*>(mapping_) + used;
-    stream.avail_out = Limited(mapped_ - used);
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = Limited(room.size());
     const uInt offered = stream.avail_out;
     const int state = ::inflate(&stream, Z_NO_FLUSH);
-    used += offered - stream.avail_out;
+    took(offered - stream.avail_out);
     const auto eaten =
         static_cast<std::size_t>(reinterpret_cast<const char*>(stream.next_in) - in.data());
     packed.Discard(in.substr(0, eaten));
     in.remove_prefix(eaten);
     if (state == Z_STREAM_END) {
-      bytes_ = {static_cast<const char*>(mapping_), used};
       // Another packed file may follow (cat a.gz b.gz), or padding with zeros (tapes).
       in.remove_prefix(std::min(in.find_first_not_of('\0'), in.size()));
       if (in.empty()) return;
-      if (!in.starts_with("\x1f\x8b") || ::inflateReset(&stream) != Z_OK) fail();
+      if (!in.starts_with(kGzip) || ::inflateReset(&stream) != Z_OK) fail();
     } else if (state != Z_OK) {
       fail();  // also when there is room left but nothing to fill it with
     }
   }
+}
+
+void CopyPipe(const std::string& name, int descriptor, ScratchFile* copy) {
+  std::vector<char> buffer(1 << 20);
+  for (;;) {
+    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) ThrowError(name, ": cannot read the file: ", std::strerror(errno));
+    if (got == 0) return;
+    copy->Write({buffer.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+}  // namespace
+
+void FileBytes::Unpack() {
+  if (!bytes_.starts_with(kGzip)) return;
+  const FileBytes packed(std::move(*this));
+  std::size_t used = 0;
+  Inflate(
+      packed,
+      [&] {
+        if (used == mapped_) Grow(std::max(kFirstSize, 2 * used));
+        return std::span(static_cast<char*>(mapping_) + used, mapped_ - used);
+      },
+      [&](std::size_t bytes) { used += bytes; });
+  bytes_ = {static_cast<const char*>(mapping_), used};
+}
+
+FileBytes FileBytes::ThroughDisk(const std::string& path, const std::string& folder) {
+  const bool standard_input = path == "-";
+  FileBytes file(standard_input ? "standard input" : path, Nothing{});
+  const int descriptor =
+      standard_input ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return FileBytes(path);  // says why
+  try {
+    if (standard_input || !file.Map(descriptor)) {
+      ScratchFile copy(folder, "a copy of " + file.name_);
+      CopyPipe(file.name_, descriptor, &copy);
+      file.Map(copy.descriptor());
+    }
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+  if (!file.bytes_.starts_with(kGzip)) return file;
+  ScratchFile plain(folder, "the unpacked text of " + file.name_);
+  std::vector<char> buffer(1 << 20);
+  Inflate(
+      file, [&] { return std::span(buffer); },
+      [&](std::size_t bytes) {
+        plain.Write({buffer.data(), bytes});
+      });
+  FileBytes unpacked(file.name_, Nothing{});
+  unpacked.Map(plain.descriptor());
+  return unpacked;
 }
 
 FileBytes::FileBytes(FileBytes&& other) noexcept

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "fathom/base/export.h"
 
@@ -22,6 +23,11 @@ class FileBytes {
   FileBytes& operator=(const FileBytes&) = delete;
   FileBytes(FileBytes&& other) noexcept;
 
+  // A regular file that is not packed, as by the constructor. Any other goes through the disk: what
+  // comes through a pipe, and what gzip data unpack to, is written to a file in `folder` that
+  // nobody sees, and takes no memory.
+  static FileBytes ThroughDisk(const std::string& path, const std::string& folder);
+
   // If the bytes are gzip, by their content, replaces them by what they unpack to. Throws Error if
   // they are damaged or end early.
   void Unpack();
@@ -36,7 +42,12 @@ class FileBytes {
   const std::string& name() const { return name_; }
 
  private:
+  // Empty: of `name`, to be mapped later.
+  struct Nothing {};
+  FileBytes(std::string name, Nothing /*tag*/) : name_(std::move(name)) {}
   void Load(int descriptor);
+  // False if the descriptor is no regular file with something in it.
+  bool Map(int descriptor);
   // Memory of our own that can grow without being copied.
   void Grow(std::size_t size);
   void Unmap();

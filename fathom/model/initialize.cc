@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
@@ -12,12 +13,11 @@ namespace fathom {
 
 namespace {
 
-Matrix SampleRows(const Matrix& x, Index count, RandomStream* stream) {
-  if (x.rows() <= count) return x;
-  const std::vector<Index> order = stream->Permutation(x.rows());
-  Matrix sample(count, x.cols());
-  for (Index i = 0; i < count; ++i) sample.row(i) = x.row(order[i]);
-  return sample;
+Matrix SampleRows(const InputsElsewhere& x, Index count, RandomStream* stream) {
+  if (x.rows > count) return x.read(stream->Sample(x.rows, count));
+  std::vector<Index> all(static_cast<std::size_t>(x.rows));
+  std::iota(all.begin(), all.end(), Index{0});
+  return x.read(all);
 }
 
 double MedianDistance(const Matrix& x, RandomStream* stream) {
@@ -155,9 +155,16 @@ std::vector<SparseGp> StartFunctions(const Architecture& architecture,
 
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
                   std::uint64_t seed, const Matrix& x, Index outputs, const Vector& lengthscales) {
+  const auto read = [&](const std::vector<Index>& rows) -> Matrix { return x(rows, Eigen::all); };
+  return Initialize(architecture, options, seed, {x.rows(), x.cols(), read}, outputs, lengthscales);
+}
+
+DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
+                  std::uint64_t seed, const InputsElsewhere& x, Index outputs,
+                  const Vector& lengthscales) {
   CheckArchitecture(architecture);
-  FATHOM_CHECK(x.rows() > 0 && x.cols() > 0 && outputs > 0);
-  FATHOM_CHECK(lengthscales.size() == 0 || lengthscales.size() == x.cols());
+  FATHOM_CHECK(x.rows > 0 && x.cols > 0 && outputs > 0);
+  FATHOM_CHECK(lengthscales.size() == 0 || lengthscales.size() == x.cols);
   RandomStream stream(seed, 1);
   const Matrix raw = SampleRows(x, options.sample_rows, &stream);
 
@@ -171,7 +178,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
     at.number = static_cast<Index>(l);
     at.last = l == architecture.hidden.size();
     at.seed = seed + 1000 * l;
-    at.M = std::min(architecture.inducing[std::min(l, architecture.inducing.size() - 1)], x.rows());
+    at.M = std::min(architecture.inducing[std::min(l, architecture.inducing.size() - 1)], x.rows);
     at.input = below;
     if (l == 0) at.lengthscales = lengthscales;
     GpLayer layer;

@@ -4,6 +4,8 @@
 #define FATHOM_MODEL_INITIALIZE_H_
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "fathom/model/architecture.h"
 #include "fathom/model/deep_gp.h"
@@ -17,6 +19,15 @@ namespace fathom {
 DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
                   std::uint64_t seed, const Matrix& x, Index outputs,
                   const Vector& lengthscales = {});
+// The same for inputs that are not in memory. read(rows) gives the inputs of the given rows, in
+// their order; it is asked for few of many.
+struct InputsElsewhere {
+  Index rows = 0, cols = 0;
+  std::function<Matrix(const std::vector<Index>& rows)> read;
+};
+DeepGp Initialize(const Architecture& architecture, const InitializeOptions& options,
+                  std::uint64_t seed, const InputsElsewhere& x, Index outputs,
+                  const Vector& lengthscales = Vector());
 
 // Lloyd's algorithm from k-means++ seeds; [k, D]. Where x has fewer than k distinct rows, centres
 // are moved apart a little.

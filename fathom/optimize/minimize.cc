@@ -3,51 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <sstream>
-#include <vector>
 
 #include "fathom/base/error.h"
-#include "fathom/base/random.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/optimize/batches.h"
 
 namespace fathom {
 
 namespace {
-
-// Batches as a function of the step number alone: a continued run draws what an uninterrupted one
-// would have drawn.
-class Batches {
- public:
-  Batches(Index rows, Index batch_size, std::uint64_t seed)
-      : rows_(rows), size_(std::min(rows, batch_size)), seed_(seed) {}
-
-  Batch At(Index step) {
-    const Index per_epoch = StepsPerEpoch(rows_, size_);
-    const Index epoch = step / per_epoch;
-    if (epoch != epoch_) {
-      if (size_ == rows_) {
-        order_.resize(rows_);
-        std::iota(order_.begin(), order_.end(), Index{0});
-      } else {
-        RandomStream stream(seed_, kStreams + static_cast<std::uint64_t>(epoch));
-        stream.Permutation(rows_, &order_);
-      }
-      epoch_ = epoch;
-    }
-    const auto rows = std::span<const Index>(order_).subspan((step % per_epoch) * size_, size_);
-    return {rows, static_cast<std::uint64_t>(step)};
-  }
-
- private:
-  // Apart from the few streams with which the model of the same seed is started.
-  static constexpr std::uint64_t kStreams = std::uint64_t{1} << 32;
-
-  Index rows_, size_;
-  std::uint64_t seed_;
-  Index epoch_ = -1;
-  std::vector<Index> order_;
-};
 
 // Warm-up, then half a cosine over what is left or a constant; pressed to zero early by the plateau
 // rule.
@@ -95,8 +59,6 @@ Summary Summarize(StopReason reason, const std::string& message, const MinimizeS
 
 }  // namespace
 
-Index StepsPerEpoch(Index rows, Index batch_size) { return rows / std::min(rows, batch_size); }
-
 Summary Minimize(const Objective& objective, const MinimizeOptions& options, std::uint64_t seed,
                  const ProgressCallback& callback, MinimizeState* state,
                  const RecoveryCallback& on_recovery) {
@@ -127,8 +89,9 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, std
 
     const double rate = RateAt(options, *state, fraction);
     double value = 0;
-    bool good =
-        objective.Evaluate(state->parameters, batches.At(state->step), &value, &gradient, &why);
+    const Batch batch(batches.At(state->step), static_cast<std::uint64_t>(state->step));
+    if (state->step + 1 < last_step) objective.WillNeed(batches.At(state->step + 1));
+    bool good = objective.Evaluate(state->parameters, batch, &value, &gradient, &why);
     if (good && Exploded(value, *state)) {
       good = false;
       why = "the energy exploded; a smaller learning rate may help";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fathom/optimize/adam.h"
+#include "fathom/optimize/batches.h"
 #include "fathom/optimize/objective.h"
 #include "fathom/optimize/options.h"
 #include "fathom/optimize/progress.h"
@@ -52,9 +53,6 @@ struct Summary {
   int recoveries = 0;
   double seconds = 0;
 };
-
-// The steps in which a table of so many rows is seen once: at least 1.
-Index StepsPerEpoch(Index rows, Index batch_size);
 
 // Returns false to stop the run after the present step.
 using ProgressCallback = std::function<bool(const Progress&, const MinimizeState&)>;

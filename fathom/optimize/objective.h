@@ -31,6 +31,9 @@ class Objective {
   // null). False, with a reason, if they could not be computed as finite numbers.
   virtual bool Evaluate(const Vector& parameters, const Batch& batch, double* value,
                         Vector* gradient, std::string* reason) const = 0;
+  // Says which rows the evaluation after the next one is about, so that rows on a disk can be read
+  // while the next one computes. The rows are copied where they are kept.
+  virtual void WillNeed(std::span<const Index> /*rows*/) const {}
 };
 
 }  // namespace fathom

@@ -2,6 +2,7 @@
 #ifndef FATHOM_TRAIN_CONTROL_H_
 #define FATHOM_TRAIN_CONTROL_H_
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
@@ -43,6 +44,7 @@ struct FitControl {
   std::map<std::string, std::vector<std::string>> settings = {};  // see TrainingData
   // Processes to share the work with, of which this is the first; the others Help. Null: none.
   const Communicator* ranks = nullptr;
+  double memory = HUGE_VAL;  // bytes that each of them may use for its share of the rows
 };
 
 }  // namespace fathom

@@ -167,11 +167,18 @@ void CheckRanks(const Recipe& recipe, const Communicator& ranks) {
 
 std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, const Recipe& recipe,
                                   const Communicator& ranks, const ThreadPool& pool) {
-  if (recipe.inference != Inference::kAep)
-    return std::make_unique<FactorEngine>(start, data.x, data.y, data.weights, recipe, pool);
-  start.likelihood->CheckTargets(start.outputs(), data.y);
-  return std::make_unique<AepEngine>(start, ShareRows(data.x, data.y, data.weights, ranks), recipe,
-                                     pool);
+  const ScaledRows* const here = data.rows.in_memory();
+  if (recipe.inference != Inference::kAep) {
+    if (here == nullptr) {
+      ThrowError("inference 'ep' and 'sep' need all rows in memory, where these do not fit; use ",
+                 "'aep', or more memory");
+    }
+    return std::make_unique<FactorEngine>(start, here->x, here->y, here->weights, recipe, pool);
+  }
+  std::unique_ptr<RowSource> rows =
+      here != nullptr ? ShareRows(here->x, here->y, here->weights, ranks, data.memory)
+                      : ShareRows(data.rows.Reader(), ranks, data.memory);
+  return std::make_unique<AepEngine>(start, std::move(rows), recipe, pool);
 }
 
 void HelpEngine(const DeepGp& start, const Recipe& recipe, const Communicator& ranks,

@@ -4,12 +4,14 @@
 #ifndef FATHOM_TRAIN_ENGINE_H_
 #define FATHOM_TRAIN_ENGINE_H_
 
+#include <cmath>
 #include <memory>
 
 #include "fathom/base/threads.h"
 #include "fathom/distributed/communicator.h"
 #include "fathom/optimize/objective.h"
 #include "fathom/train/checkpoint.h"
+#include "fathom/train/training_rows.h"
 
 namespace fathom {
 
@@ -41,13 +43,13 @@ class Engine {
 // recipe's inference is for one.
 void CheckRanks(const Recipe& recipe, const Communicator& ranks);
 
-// Keeps references to x, y, ranks and pool. `start` is the network to begin with, or, when a
+// Keeps references to rows, ranks and pool. `start` is the network to begin with, or, when a
 // training goes on, one of its shape. Throws Error if EP's factors do not fit into memory. If there
-// are other ranks, they call HelpEngine with the same network and recipe at the same time.
+// are other ranks, they call HelpEngine with the same network and recipe at the same time; `memory`
+// is how many bytes each may use for its share of the rows.
 struct EngineData {
-  const Moments& x;
-  const Matrix& y;
-  const Vector& weights;
+  const TrainingRows& rows;
+  double memory = HUGE_VAL;
 };
 std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, const Recipe& recipe,
                                   const Communicator& ranks, const ThreadPool& pool);

@@ -5,6 +5,7 @@
 #ifndef FATHOM_TRAIN_LENGTHSCALE_PRIOR_H_
 #define FATHOM_TRAIN_LENGTHSCALE_PRIOR_H_
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class WithLengthscalePrior : public Objective {
   Index num_rows() const override { return energy_.num_rows(); }
   bool Evaluate(const Vector& parameters, const Batch& batch, double* value, Vector* gradient,
                 std::string* reason) const override;
+  void WillNeed(std::span<const Index> rows) const override { energy_.WillNeed(rows); }
 
  private:
   const Objective& energy_;

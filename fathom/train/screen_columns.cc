@@ -19,16 +19,6 @@ constexpr Index kMostRows = 10000;  // that are looked at
 constexpr Index kMostAsked = 1000;  // rows that are predicted without themselves
 constexpr Index kNeighbours = 32;
 
-// As many random rows as are looked at.
-ScaledRows Sample(const ScaledRows& rows, std::uint64_t seed, std::vector<Index>* chosen) {
-  const Index N = rows.x.rows();
-  *chosen = RandomStream(seed, 21).Permutation(N);
-  chosen->resize(static_cast<std::size_t>(std::min(N, kMostRows)));
-  std::sort(chosen->begin(), chosen->end());
-  return {Moments(rows.x.mean(*chosen, Eigen::all), rows.x.var(*chosen, Eigen::all)),
-          rows.y(*chosen, Eigen::all)};
-}
-
 // The mean squared error of rows that are predicted without themselves and their copies.
 double LeftOutError(const NeighbourGp& gp, const NeighbourData& data,
                     const std::vector<std::int32_t>& copies, const ThreadPool& pool) {
@@ -43,16 +33,23 @@ double LeftOutError(const NeighbourGp& gp, const NeighbourData& data,
 
 }  // namespace
 
-Vector ScreenColumns(const ScaledRows& all, const Vector& weights, std::uint64_t seed,
-                     const ThreadPool& pool) {
-  const Index D = all.x.cols();
-  if (D < kFewColumns || all.x.rows() < kFewRows) return {};
-  std::vector<Index> chosen;
-  const ScaledRows rows = Sample(all, seed, &chosen);
-  std::vector<double> counts;
-  for (const Index n : chosen) {
-    if (weights.size() > 0) counts.push_back(weights[n]);
-  }
+Vector ScreenColumns(const ScaledRows& rows, std::uint64_t seed, const ThreadPool& pool) {
+  const auto read = [&](const std::vector<Index>& chosen) -> ScaledRows {
+    return {Moments(rows.x.mean(chosen, Eigen::all), rows.x.var(chosen, Eigen::all)),
+            rows.y(chosen, Eigen::all),
+            rows.weights.size() > 0 ? Vector(rows.weights(chosen)) : Vector()};
+  };
+  return ScreenColumns({rows.x.rows(), rows.x.cols(), read}, seed, pool);
+}
+
+Vector ScreenColumns(const ScaledElsewhere& all, std::uint64_t seed, const ThreadPool& pool) {
+  const Index D = all.inputs;
+  if (D < kFewColumns || all.rows < kFewRows) return {};
+  // As many random rows as are looked at.
+  std::vector<Index> chosen = RandomStream(seed, 21).Sample(all.rows, kMostRows);
+  std::sort(chosen.begin(), chosen.end());
+  const ScaledRows rows = all.read(chosen);
+  const std::vector<double> counts(rows.weights.begin(), rows.weights.end());
   const std::vector<std::int32_t> copies = FindCopies(rows.x, rows.y);
   const NeighbourGp equal{Correlation::kMatern32,
                           Vector::Constant(D, std::sqrt(static_cast<double>(D))), 0.5, 0.5};

@@ -6,16 +6,25 @@
 #define FATHOM_TRAIN_SCREEN_COLUMNS_H_
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "fathom/base/threads.h"
-#include "fathom/train/start.h"
+#include "fathom/train/training_rows.h"
 
 namespace fathom {
 
+// Scaled rows of a table, of which few are asked for.
+struct ScaledElsewhere {
+  Index rows = 0, inputs = 0;
+  std::function<ScaledRows(const std::vector<Index>& rows)> read;
+};
+
 // [D] lengthscales to start from, or empty where equal ones will do: with few columns, where equal
 // ones explain half of the targets' variance, or where the best ones do not halve their error.
-Vector ScreenColumns(const ScaledRows& rows, const Vector& weights, std::uint64_t seed,
-                     const ThreadPool& pool);
+Vector ScreenColumns(const ScaledElsewhere& rows, std::uint64_t seed, const ThreadPool& pool);
+// Of rows that are here.
+Vector ScreenColumns(const ScaledRows& rows, std::uint64_t seed, const ThreadPool& pool);
 
 }  // namespace fathom
 

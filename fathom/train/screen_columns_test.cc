@@ -23,23 +23,23 @@ ScaledRows Interplay(Index N, Index D) {
 TEST(ScreenColumns, FindsTheOnesThatMatter) {
   const ThreadPool pool(2);
   const ScaledRows rows = Interplay(1500, 12);
-  const Vector lengthscales = ScreenColumns(rows, {}, 1, pool);
+  const Vector lengthscales = ScreenColumns(rows, 1, pool);
   ASSERT_EQ(lengthscales.size(), 12);
   EXPECT_GT(lengthscales.tail(10).minCoeff(), 3 * lengthscales.head(2).maxCoeff());
   // The same bits for any number of threads.
-  EXPECT_EQ(ScreenColumns(rows, {}, 1, ThreadPool(1)), lengthscales);
+  EXPECT_EQ(ScreenColumns(rows, 1, ThreadPool(1)), lengthscales);
 }
 
 TEST(ScreenColumns, LeavesOrdinaryTablesAlone) {
   const ThreadPool pool(1);
-  EXPECT_EQ(ScreenColumns(Interplay(1500, 9), {}, 1, pool).size(), 0);  // few columns
-  EXPECT_EQ(ScreenColumns(Interplay(100, 12), {}, 1, pool).size(), 0);  // few rows
+  EXPECT_EQ(ScreenColumns(Interplay(1500, 9), 1, pool).size(), 0);  // few columns
+  EXPECT_EQ(ScreenColumns(Interplay(100, 12), 1, pool).size(), 0);  // few rows
   ScaledRows plain = Interplay(500, 12);
   plain.y = plain.x.mean.rowwise().sum() / std::sqrt(12.0);  // all matter
-  EXPECT_EQ(ScreenColumns(plain, {}, 1, pool).size(), 0);
+  EXPECT_EQ(ScreenColumns(plain, 1, pool).size(), 0);
   RandomStream stream(5);
   plain.y = stream.NormalMatrix(500, 1);  // none matters
-  EXPECT_EQ(ScreenColumns(plain, {}, 1, pool).size(), 0);
+  EXPECT_EQ(ScreenColumns(plain, 1, pool).size(), 0);
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include "fathom/train/start.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
 #include <utility>
 
+#include "fathom/base/error.h"
+#include "fathom/base/random.h"
 #include "fathom/model/initialize.h"
 #include "fathom/train/observations.h"
 #include "fathom/train/screen_columns.h"
@@ -19,67 +24,120 @@ bool VariesAtAll(const Scaler& scaler) {
   return false;
 }
 
-// What x, standardised, is to be multiplied by, or nothing.
-Matrix Directions(const Moments& x, const Matrix& y, Whitening whitening) {
+// Whether a cell is not known exactly when it is standardised.
+bool AnyUncertain(const DatasetRows& rows, const Scaler& scaler) {
+  bool any = false;
+  rows.ForEachBlock([&](const Dataset& block) {
+    const Moments& inputs = block.inputs();
+    for (Index n = 0; n < inputs.rows() && !any; ++n) {
+      for (Index c = 0; c < inputs.cols() && !any; ++c) {
+        any = std::isnan(inputs.mean(n, c))
+                  ? scaler.missing_var[c] != 0
+                  : inputs.var(n, c) / scaler.scale[c] / scaler.scale[c] != 0;
+      }
+    }
+  });
+  return any;
+}
+
+// Gives y [rows, targets] of the given rows.
+using ReadTargets = std::function<Matrix(const std::vector<Index>& rows)>;
+
+// What the inputs, standardised, are to be multiplied by, or nothing.
+Matrix Directions(const DatasetRows& rows, const Scaler& scaler, const ReadTargets& targets,
+                  Whitening whitening) {
   if (whitening == Whitening::kNever) return {};
-  // Cells of unknown value blur all directions at once.
-  if (whitening == Whitening::kAuto && !(x.var.array() == 0).all()) return {};
   // With so many columns the directions would take longer than the training.
   constexpr Index kMostColumns = 2000;
-  if (whitening == Whitening::kAuto && x.cols() > kMostColumns) return {};
-  PrincipalDirections principal = FindPrincipalDirections(x.mean);
-  if (principal.directions.cols() == 0) return {};      // no column varies
+  if (whitening == Whitening::kAuto && scaler.mean.size() > kMostColumns) return {};
+  // Cells of unknown value blur all directions at once.
+  if (whitening == Whitening::kAuto && AnyUncertain(rows, scaler)) return {};
+  const std::vector<Index> sample = EvenSample(rows.rows());
+  const Matrix x = StandardizeInputs(scaler, rows.Read(sample).inputs()).mean;
+  PrincipalDirections principal = FindPrincipalDirections(x);
+  if (principal.directions.cols() == 0) return {};  // no column varies
+  if (whitening == Whitening::kAlways) return std::move(principal.directions);
+  const Matrix y = targets(sample);
   const Matrix known = y.array().isNaN().select(0, y);  // a gap explains nothing
-  if (whitening == Whitening::kAuto && !HidesInSmallDirections(principal, x.mean, known)) return {};
+  if (!HidesInSmallDirections(principal, x, known)) return {};
   return std::move(principal.directions);
+}
+
+Scaler FitInputScaler(const DatasetRows& rows, const ReadTargets& targets, const Recipe& recipe) {
+  Scaler scaler = FitScaler(rows.head().inputs().cols(), [&](const VisitValues& visit) {
+    rows.ForEachBlock([&](const Dataset& block) { visit(block.inputs().mean, block.weights()); });
+  });
+  scaler.directions = Directions(rows, scaler, targets, recipe.whitening);
+  if (recipe.warping != Warping::kAlways || scaler.directions.size() > 0) return scaler;
+  if (rows.whole() == nullptr) {
+    ThrowError("warping 'always' sorts whole columns, which must fit into memory; use 'auto' or ",
+               "'never', or more memory");
+  }
+  const Moments& inputs = rows.whole()->inputs();
+  scaler.warps = FitWarps(StandardizeInputs(scaler, inputs).mean, !inputs.mean.array().isNaN());
+  return scaler;
+}
+
+// Numbers from which a likelihood starts: those of all rows, or of some of many.
+Matrix SampledTargets(const DatasetRows& rows, std::uint64_t seed, const ReadTargets& targets) {
+  constexpr Index kMost = 10000;
+  std::vector<Index> sample = RandomStream(seed, 22).Sample(rows.rows(), kMost);
+  std::sort(sample.begin(), sample.end());
+  return targets(sample);
 }
 
 }  // namespace
 
 Moments FitInputs(const Dataset& dataset, const Matrix& y, const Recipe& recipe, Scaler* scaler) {
-  const Moments& inputs = dataset.inputs();
-  *scaler = FitScaler(inputs.mean, dataset.weights());
-  const Moments x = StandardizeInputs(*scaler, inputs);
-  scaler->directions = Directions(x, y, recipe.whitening);
-  if (recipe.warping == Warping::kAlways && scaler->directions.size() == 0)
-    scaler->warps = FitWarps(x.mean, !inputs.mean.array().isNaN());
-  return StandardizeInputs(*scaler, inputs);
+  const auto targets = [&](const std::vector<Index>& rows) -> Matrix {
+    return y(rows, Eigen::all);
+  };
+  *scaler = FitInputScaler(RowsInMemory(dataset), targets, recipe);
+  return StandardizeInputs(*scaler, dataset.inputs());
 }
 
-NetworkInTraining StartNetwork(const Dataset& dataset, const Recipe& recipe, bool screen,
-                               ScaledRows* rows) {
+NetworkInTraining StartNetwork(const DatasetRows& rows, const Recipe& recipe, bool screen) {
   NetworkInTraining start;
   start.recipe = recipe;
-  ResolveSteps(dataset.rows(), &start.recipe);
+  ResolveSteps(rows.rows(), &start.recipe);
   std::string& likelihood_name = start.recipe.architecture.likelihood;
-  likelihood_name = ChooseLikelihood(likelihood_name, dataset);
-  const auto likelihood = MakeLikelihood(likelihood_name);
-  start.target_scaler = FitTargetScaler(*likelihood, dataset);
+  likelihood_name = ChooseLikelihood(likelihood_name, rows.head());
+  const std::shared_ptr<const Likelihood> likelihood = MakeLikelihood(likelihood_name);
+  start.target_scaler = FitTargetScaler(*likelihood, rows);
   if (!VariesAtAll(start.target_scaler)) {
     // Nothing holds the noise up but its floor. N equal rows make a difference of the target's own
     // size unlikely, not impossible.
     double& floor = start.recipe.noise_floor;
-    floor = std::max(floor, 1 / static_cast<double>(dataset.rows() + 1));
+    floor = std::max(floor, 1 / static_cast<double>(rows.rows() + 1));
   }
-  rows->y = Observations(*likelihood, start.target_scaler, dataset);
+  const auto targets = [&](const std::vector<Index>& some) {
+    return Observations(*likelihood, start.target_scaler, rows.Read(some));
+  };
   // What a linear fit explains of a target is known of numbers only.
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
-  rows->x =
-      FitInputs(dataset, judge ? rows->y : Matrix(rows->y.rows(), 0), recipe, &start.input_scaler);
+  start.input_scaler = FitInputScaler(
+      rows,
+      [&](const std::vector<Index>& some) {
+        return judge ? targets(some) : Matrix(std::ssize(some), 0);
+      },
+      recipe);
+  start.network.likelihood = likelihood;
+  const auto read = [&](const std::vector<Index>& some) {
+    return ScaleRows(start, rows.Read(some));
+  };
+  const Index inputs = start.input_scaler.outputs();
   Vector lengthscales;
   if (screen && likelihood->TakesScaledTargets() && recipe.start.start == Start::kPrincipal) {
     const ThreadPool pool(recipe.threads);
-    lengthscales = ScreenColumns(*rows, dataset.weights(), recipe.seed, pool);
+    lengthscales = ScreenColumns({rows.rows(), inputs, read}, recipe.seed, pool);
   }
-  start.network = Initialize(start.recipe.architecture, start.recipe.start, recipe.seed,
-                             rows->x.mean, NumOutputs(*likelihood, dataset), lengthscales);
-  likelihood->StartFrom(rows->y, &start.network.likelihood_parameters);
+  start.network = Initialize(
+      start.recipe.architecture, start.recipe.start, recipe.seed,
+      {rows.rows(), inputs, [&](const std::vector<Index>& some) { return read(some).x.mean; }},
+      NumOutputs(*likelihood, rows.head()), lengthscales);
+  likelihood->StartFrom(SampledTargets(rows, recipe.seed, targets),
+                        &start.network.likelihood_parameters);
   return start;
-}
-
-ScaledRows ScaleRows(const NetworkInTraining& network, const Dataset& dataset) {
-  return {StandardizeInputs(network.input_scaler, dataset.inputs()),
-          Observations(*network.network.likelihood, network.target_scaler, dataset)};
 }
 
 }  // namespace fathom

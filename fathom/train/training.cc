@@ -20,18 +20,19 @@ namespace {
 class NetworkTraining {
  public:
   // Keeps references to rows and control. `since_checkpoint` may be null.
-  NetworkTraining(const ScaledRows& rows, const Vector& weights, Checkpoint run,
-                  const FitControl& control, Stopwatch* since_checkpoint)
+  NetworkTraining(const DatasetRows& rows, Checkpoint run, const FitControl& control,
+                  Stopwatch* since_checkpoint)
       : run_(std::move(run)),
         control_(control),
         pool_(run_.network.recipe.threads),
-        engine_(TrainTogether(run_, {rows.x, rows.y, weights},
+        rows_(rows, run_.network),
+        engine_(TrainTogether(run_, {rows_, control.memory},
                               control.ranks != nullptr ? *control.ranks : Alone(), pool_)),
         optimizer_(run_.network.recipe.optimizer),
         since_checkpoint_(since_checkpoint != nullptr ? since_checkpoint : &own_clock_) {
     optimizer_.batch_size = engine_->BatchSize(optimizer_.batch_size);
     if (run_.lengthened) PlanLonger();
-    steps_per_epoch_ = StepsPerEpoch(rows.x.rows(), optimizer_.batch_size);
+    steps_per_epoch_ = StepsPerEpoch(rows_.rows(), optimizer_.batch_size);
   }
 
   NetworkInTraining Run() {
@@ -146,6 +147,7 @@ class NetworkTraining {
   Checkpoint run_;
   const FitControl& control_;
   ThreadPool pool_;
+  TrainingRows rows_;
   std::unique_ptr<Engine> engine_;
   MinimizeOptions optimizer_;
   Index steps_per_epoch_ = 1;
@@ -184,27 +186,32 @@ void ResolveSteps(Index rows, Recipe* recipe) {
 
 Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                     const TrainingContext& context) {
+  return TrainNetwork(RowsInMemory(dataset), recipe, control, context);
+}
+
+Member TrainNetwork(const DatasetRows& rows, const Recipe& recipe, const FitControl& control,
+                    const TrainingContext& context) {
   const Stopwatch watch;
-  ScaledRows rows;
   Checkpoint run{.schema = context.schema,
                  .data = context.data,
                  .asked = context.asked,
                  .done = context.done,
-                 .network = StartNetwork(dataset, recipe, context.screen, &rows)};
+                 .network = StartNetwork(rows, recipe, context.screen)};
   run.state = MinimizeState(Pack(run.network.network, PackingOf(run.network.recipe)));
   run.state.seconds = control.seconds_before + watch.Seconds();
-  NetworkTraining training(rows, dataset.weights(), std::move(run), control,
-                           context.since_checkpoint);
+  NetworkTraining training(rows, std::move(run), control, context.since_checkpoint);
   return ToMember(training.Run());
 }
 
 Member ContinueTraining(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control,
                         Stopwatch* since_checkpoint) {
-  const Stopwatch watch;
-  const ScaledRows rows = ScaleRows(checkpoint.network, dataset);
-  checkpoint.state.seconds += control.seconds_before + watch.Seconds();
-  NetworkTraining training(rows, dataset.weights(), std::move(checkpoint), control,
-                           since_checkpoint);
+  return ContinueTraining(RowsInMemory(dataset), std::move(checkpoint), control, since_checkpoint);
+}
+
+Member ContinueTraining(const DatasetRows& rows, Checkpoint checkpoint, const FitControl& control,
+                        Stopwatch* since_checkpoint) {
+  checkpoint.state.seconds += control.seconds_before;
+  NetworkTraining training(rows, std::move(checkpoint), control, since_checkpoint);
   return ToMember(training.Run());
 }
 

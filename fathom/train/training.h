@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fathom/base/stopwatch.h"
-#include "fathom/data/dataset.h"
+#include "fathom/data/dataset_rows.h"
 #include "fathom/train/checkpoint.h"
 #include "fathom/train/control.h"
 
@@ -25,9 +25,13 @@ struct TrainingContext {
 // Trains the network of the recipe. The summary of the member says how the training ended, which
 // may be a numerical failure after some steps. Throws Error for data or options that cannot be
 // used, NumericalError if no step could be computed.
+Member TrainNetwork(const DatasetRows& rows, const Recipe& recipe, const FitControl& control,
+                    const TrainingContext& context);
 Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                     const TrainingContext& context);
 // Goes on from a checkpoint. Takes the dataset to be the one that the training began with.
+Member ContinueTraining(const DatasetRows& rows, Checkpoint checkpoint, const FitControl& control,
+                        Stopwatch* since_checkpoint = nullptr);
 Member ContinueTraining(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control,
                         Stopwatch* since_checkpoint = nullptr);
 

@@ -1,0 +1,77 @@
+#include "cli/large_tables.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <utility>
+
+#include "cli/common.h"
+#include "fathom/base/memory.h"
+#include "fathom/fit/memory_need.h"
+
+namespace fathom::cli {
+
+namespace {
+
+InputStd StdOfColumns(const DataOptions& data, int threads) {
+  InputStd std = ReadInputStd(data, threads);
+  if (!std.cells.columns.empty()) {
+    ThrowError("--memory: ", std.cells.source,
+               " has a standard deviation for each cell, which must fit into memory; give",
+               " --input-std NAME=NUMBER, or leave --memory out");
+  }
+  return std;
+}
+
+}  // namespace
+
+void AddMemoryOptions(CLI::App* app, MemoryOptions* options) {
+  app->add_option("--memory", options->memory,
+                  "Memory that may be used, such as 2GB; a table that needs more is packed into a "
+                  "file and read from there as it is needed")
+      ->type_name("SIZE");
+  app->add_option("--packed", options->packed,
+                  "With --memory: keep the packed copy in this file, and use it again while the "
+                  "table and the way it is read stay the same")
+      ->type_name("FILE");
+}
+
+double MemoryOf(const MemoryOptions& options) {
+  if (options.memory.empty()) {
+    if (!options.packed.empty())
+      ThrowError("--packed: goes with --memory; say how much memory may be used");
+    return HUGE_VAL;
+  }
+  const double bytes = ParseBytes("--memory", options.memory);
+  if (bytes < kLeastMemory) {
+    ThrowError("--memory: ", options.memory, " is too little for the program alone; give at least ",
+               MemoryText(kLeastMemory));
+  }
+  return bytes;
+}
+
+PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading) {
+  if (!memory.packed.empty() && memory.packed == data.table)
+    ThrowError("--packed: ", memory.packed, " is the table itself; name another file");
+  return PackedTable(data.table, reading, {.keep = memory.packed});
+}
+
+std::unique_ptr<DatasetRows> ReadRows(const DataOptions& data, const MemoryOptions& memory,
+                                      const Recipe& recipe) {
+  const double most = MemoryOf(memory);
+  if (most == HUGE_VAL) return std::make_unique<RowsInMemory>(ReadData(data, recipe.threads));
+  if (!SplitLists(data.bits).empty())
+    ThrowError("--memory: --bits columns must fit into memory; leave one of the two out");
+  const Roles roles = RolesOf(data);
+  const InputStd std = StdOfColumns(data, recipe.threads);
+  auto rows = std::make_unique<RowsOnDisk>(
+      Pack(data, memory, ReadingFor(roles, ReadingOf(data, recipe.threads))), roles, std);
+  const double need = MemoryNeed(*rows, recipe);
+  if (need <= most) return std::make_unique<RowsInMemory>(ReadAll(*rows));
+  rows->AddNote({"streamed", rows->rows(),
+                 rows->source() + ": a training in memory would take about " + MemoryText(need) +
+                     ", more than --memory " + memory.memory +
+                     "; one network learns all rows in batches that are read from a packed copy"});
+  return rows;
+}
+
+}  // namespace fathom::cli
