@@ -42,7 +42,7 @@ void Run(const Arguments& arguments) {
   const auto seed = static_cast<std::uint64_t>(arguments.Number("seed", 1));
   Require(inputs >= kLeastInputs, "inputs", "at least 5", inputs);
   std::string text;
-  for (Index c = 1; c <= inputs; ++c) text += "x" + std::to_string(c) + ",";
+  for (Index c = 1; c <= inputs; ++c) text.append("x").append(std::to_string(c)).append(",");
   text += "y\n";
   std::vector<double> x(static_cast<std::size_t>(inputs));
   for (Index n = 0; n < rows; ++n) {
@@ -54,7 +54,8 @@ void Run(const Arguments& arguments) {
     }
     Append(Target(x) + kNoise * stream.Normal(), &text);
     text += '\n';
-    if (text.size() < (1 << 20)) continue;
+    constexpr std::size_t kAtATime = 1 << 20;
+    if (text.size() < kAtATime) continue;
     WriteOut(text);
     text.clear();
   }

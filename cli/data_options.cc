@@ -17,6 +17,7 @@
 #include "fathom/base/text.h"
 #include "fathom/data/bits.h"
 #include "fathom/data/column_facts.h"
+#include "fathom/data/table_parts.h"
 
 namespace fathom::cli {
 
@@ -84,12 +85,6 @@ void RequireNames(const Table& table, const Schema& schema, const DataOptions& o
              ": has no header row, but the model finds its columns by name; put a line",
              " of names on top, or give --no-header if the columns are the model's inputs in their",
              " order");
-}
-
-FileBytes Opened(const std::string& path) {
-  FileBytes file(path);
-  file.Unpack();
-  return file;
 }
 
 // A parser of the data options alone.
@@ -191,8 +186,8 @@ Roles RolesOf(const DataOptions& options) {
 }
 
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {
-  return ReadTableWithBits(Opened(options.table), ReadingFor(roles, ReadingOf(options, threads)),
-                           SplitLists(options.bits));
+  const ReadOptions reading = ReadingFor(roles, ReadingOf(options, threads));
+  return ReadTableWithBits(OpenTable(options.table, reading), reading, SplitLists(options.bits));
 }
 
 InputStd ReadInputStd(const DataOptions& options, int threads) {
@@ -261,7 +256,7 @@ RowsForModel::RowsForModel(const DataOptions& options, const MemoryOptions& memo
     state_->rows.emplace(state_->head(), *state_->survey, schema, std);
     return;
   }
-  const FileBytes file = Opened(options.table);
+  const FileBytes file = OpenTable(options.table, reading);
   state_->table = ReadTableWithBits(file, reading, BitColumnsFor(schema, file, plain));
   RequireNames(state_->table, schema, options);
   state_->rows.emplace(state_->table, schema, std);

@@ -55,7 +55,7 @@ int RunFit(const CLI::App& app, FitOptions* options) {
   const Stopwatch watch;
   const Recipe recipe = FinishRecipe(app, &options->recipe);
   options->data.task = TaskFor(options->data.task, recipe);
-  CheckOutput(options->training.output, {options->data.table, options->memory.packed});
+  CheckOutput(options->training.output, FilesReadBy(options->data, options->memory));
   const double memory = MemoryOf(options->memory);
   const std::unique_ptr<DatasetRows> rows = ReadRows(options->data, options->memory, recipe);
   return Train(options->training, *rows, 0, [&](FitControl control) {

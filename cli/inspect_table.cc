@@ -15,6 +15,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/table_faults.h"
+#include "fathom/data/table_parts.h"
 #include "fathom/data/written_date.h"
 #include "fathom/io/json_value.h"
 
@@ -241,8 +242,7 @@ void Propose(DataOptions options, const FileBytes& file, TableFacts* facts) {
 }
 
 TableFacts FactsOf(const DataOptions& options) {
-  FileBytes file(options.table);
-  file.Unpack();
+  const FileBytes file = OpenTable(options.table, ReadingOf(options, /*threads=*/0));
   TableFacts facts;
   facts.source = file.name();
   facts.faults = FindFaults(file, ReadingFor(RolesOf(options), ReadingOf(options, /*threads=*/0)));

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "fathom/base/memory.h"
+#include "fathom/data/table_parts.h"
 #include "fathom/fit/memory_need.h"
 
 namespace fathom::cli {
@@ -47,6 +48,12 @@ double MemoryOf(const MemoryOptions& options) {
                MemoryText(kLeastMemory));
   }
   return bytes;
+}
+
+std::vector<std::string> FilesReadBy(const DataOptions& data, const MemoryOptions& memory) {
+  std::vector<std::string> files = PartsOf(data.table);
+  if (!memory.packed.empty()) files.push_back(memory.packed);
+  return files;
 }
 
 PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading) {

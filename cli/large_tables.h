@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/cli11_fwd.h"
 #include "cli/data_options.h"
@@ -21,6 +22,9 @@ double MemoryOf(const MemoryOptions& options);
 // fits; else a packed copy on disk, with a note that says so.
 std::unique_ptr<DatasetRows> ReadRows(const DataOptions& data, const MemoryOptions& memory,
                                       const Recipe& recipe);
+
+// The files that must not be overwritten: the table, or its parts, and the packed copy.
+std::vector<std::string> FilesReadBy(const DataOptions& data, const MemoryOptions& memory);
 
 // The packed copy of a table, read for these roles or for a model.
 PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading);

@@ -180,8 +180,11 @@ std::vector<Note> NotesOn(const RowsForModel& test, const Model& model) {
 
 int RunPredict(const PredictCommandOptions& options) {
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options.quantiles);
-  if (options.output != "-")
-    CheckOutput(options.output, {options.model, options.data.table, options.memory.packed});
+  if (options.output != "-") {
+    std::vector<std::string> inputs = FilesReadBy(options.data, options.memory);
+    inputs.push_back(options.model);
+    CheckOutput(options.output, inputs);
+  }
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Schema& schema = predictor.model().schema();
   const RowsForModel test(options.data, options.memory, schema, options.threads,

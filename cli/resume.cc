@@ -84,7 +84,7 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
         run.state.seconds + ParseDuration("--time-budget", options->time_budget);
   }
   const DataOptions data = FindData(*options, run);
-  CheckOutput(output, {data.table, options->memory.packed});
+  CheckOutput(output, FilesReadBy(data, options->memory));
   Recipe whole = recipe;
   whole.stack = run.asked.stack;
   const std::unique_ptr<DatasetRows> rows = ReadRows(data, options->memory, whole);

@@ -367,8 +367,8 @@ TextColumns ReadCsvColumns(const FileBytes& file, const std::vector<std::string>
     for (std::size_t k = 0; k < places.size(); ++k) {
       const internal::CsvField& field = fields[static_cast<std::size_t>(places[k])];
       if (field.problem != nullptr) {
-        ThrowError(layout.source, ": line ", line, ", column ", Quoted(wanted.names[k]), ": ",
-                   field.problem, " in ", Quoted(field.text), "; mend the quotes");
+        ThrowError(layout.PlaceOf(line), ", column ", Quoted(wanted.names[k]), ": ", field.problem,
+                   " in ", Quoted(field.text), "; mend the quotes");
       }
       wanted.cells[k].push_back(ToUtf8(internal::Unescape(field)));
     }

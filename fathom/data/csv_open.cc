@@ -13,6 +13,7 @@ void RefuseNul(const std::string& source, std::string_view text) {
 OpenedCsv OpenCsv(const FileBytes& file, const ReadOptions& options) {
   OpenedCsv csv;
   csv.layout.source = file.name();
+  csv.layout.parts = file.parts();
   csv.layout.missing = MissingWords(options.missing);
   csv.text = ToCsvText(csv.layout.source, file.bytes(), options.separator);
   csv.layout.separator = csv.text.separator;

@@ -14,7 +14,7 @@ namespace fathom::internal {
 void ThrowRagged(const CsvLayout& layout, Index line, Index found) {
   const auto expected = static_cast<Index>(layout.names.size());
   const bool comma = found > expected && layout.separator == ',';
-  ThrowError(layout.source, ": line ", line, " has ", found, found == 1 ? " field" : " fields",
+  ThrowError(layout.PlaceOf(line), " has ", found, found == 1 ? " field" : " fields",
              layout.named ? " but the header names " : " but the first line has ", expected,
              !layout.named   ? ""
              : expected == 1 ? " column"
@@ -63,8 +63,8 @@ struct Line {
 
 // Says why the field is not a number, or not one that we take.
 [[noreturn]] void ThrowBadCell(const Line& line, Index column, const CsvField& field, Number kind) {
-  const std::string place = line.layout.source + ": line " + std::to_string(line.number) +
-                            ", column " + Quoted(line.layout.names[column]) + ": ";
+  const std::string place =
+      line.layout.PlaceOf(line.number) + ", column " + Quoted(line.layout.names[column]) + ": ";
   const std::string value = Quoted(field.text);
   if (field.problem) ThrowError(place, field.problem, " in ", value, "; mend the quotes");
   if (kind == Number::kNotFinite) {
@@ -120,7 +120,7 @@ const char* ParseUnusualCell(const Line& line, const char* cell, Index column, d
 [[noreturn]] void ThrowWrongCount(const Line& line) {
   const CsvLayout& layout = line.layout;
   if (std::all_of(line.begin, line.end, [&](char c) { return IsBlank(c, layout.separator); })) {
-    ThrowError(layout.source, ": line ", line.number, " is blank; delete it");
+    ThrowError(layout.PlaceOf(line.number), " is blank; delete it");
   }
   ThrowRagged(layout, line.number, CountFields(line.begin, line.end, layout.separator));
 }

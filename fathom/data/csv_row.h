@@ -10,6 +10,7 @@
 #include "fathom/data/cell_format.h"
 #include "fathom/data/levels.h"
 #include "fathom/data/missing_words.h"
+#include "fathom/io/file_bytes.h"
 
 namespace fathom::internal {
 
@@ -26,6 +27,9 @@ struct CsvLayout {
   std::vector<char> written;        // [names]  whether that format is not plain
   std::vector<char> anything;       // [names]  whether what is no number counts as missing
   MissingWords missing;
+  std::vector<FileBytes::Part> parts;  // of the file, if it is several
+
+  std::string PlaceOf(Index line) const { return FileBytes::PlaceOf(source, parts, line); }
 };
 
 // A blank that may surround a field; in tab-separated text a tab does not.

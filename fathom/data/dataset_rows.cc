@@ -8,6 +8,7 @@
 #include "fathom/base/error.h"
 #include "fathom/data/column_facts.h"
 #include "fathom/data/row_choice.h"
+#include "fathom/data/row_picker.h"
 
 namespace fathom {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/packed_block.h"
+#include "fathom/data/table_parts.h"
 #include "fathom/io/file_bytes.h"
 #include "fathom/io/scratch_file.h"
 
@@ -138,24 +140,28 @@ std::uint64_t HashOf(const FileBytes& file, const ReadOptions& options) {
   return hash;
 }
 
-// Whether a file is still as it was.
+// Whether files are still as they were.
 class Unchanged {
  public:
-  explicit Unchanged(std::string path) : path_(std::move(path)), state_(State()) {}
+  explicit Unchanged(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) files_.emplace_back(path, StateOf(path));
+  }
   void Check() const {
-    if (State() == state_) return;
-    ThrowError(path_, ": was changed while it was read; try again when nothing writes to it");
+    for (const auto& [path, state] : files_) {
+      if (StateOf(path) != state)
+        ThrowError(path, ": was changed while it was read; try again when nothing writes to it");
+    }
   }
 
  private:
-  std::pair<std::uintmax_t, std::filesystem::file_time_type> State() const {
+  using State = std::pair<std::uintmax_t, std::filesystem::file_time_type>;
+  static State StateOf(const std::string& path) {
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path_, ignored)) return {};
-    return {std::filesystem::file_size(path_, ignored),
-            std::filesystem::last_write_time(path_, ignored)};
+    if (!std::filesystem::is_regular_file(path, ignored)) return {};
+    return {std::filesystem::file_size(path, ignored),
+            std::filesystem::last_write_time(path, ignored)};
   }
-  std::string path_;
-  std::pair<std::uintmax_t, std::filesystem::file_time_type> state_;
+  std::vector<std::pair<std::string, State>> files_;
 };
 
 template <typename Number>
@@ -264,13 +270,26 @@ std::uint64_t ReadIndex(Content* content) {
   const std::string_view widths = index.substr(blocks.size());
   if (HashBytes(widths, HashBytes(blocks, HashBytes(head))) != footer.hash)
     ThrowDamaged(content->name);
-  HeadFromJson(Json::from_cbor(head.begin(), head.end()), &content->head, &content->places);
+  try {
+    HeadFromJson(Json::from_cbor(head.begin(), head.end()), &content->head, &content->places);
+  } catch (const Json::exception&) {
+    ThrowDamaged(content->name);
+  }
   content->rows = static_cast<Index>(footer.rows);
   content->block_rows = static_cast<Index>(footer.block_rows);
   content->blocks.resize(footer.blocks);
   std::memcpy(content->blocks.data(), blocks.data(), blocks.size());
   content->widths.resize(widths.size());
   std::memcpy(content->widths.data(), widths.data(), widths.size());
+  const auto columns = content->head.columns.size();
+  const bool good_widths = std::ranges::all_of(content->widths, [](CellWidth width) {
+    return std::has_single_bit(static_cast<unsigned>(width)) && width <= CellWidth::kDouble;
+  });
+  const Index most_rows = std::ssize(content->blocks) * content->block_rows;
+  if (!good_widths || widths.size() != footer.blocks * columns ||
+      content->places.size() != columns || content->block_rows < 1 || content->rows > most_rows ||
+      content->rows <= most_rows - content->block_rows)
+    ThrowDamaged(content->name);
   return footer.source;
 }
 
@@ -280,6 +299,7 @@ void PutPlaces(const LevelPlaces& places, Matrix* rows) {
     if (places[c].empty()) continue;
     for (double& value : rows->col(static_cast<Index>(c))) {
       if (value != value) continue;
+      FATHOM_CHECK(value >= 0 && value < static_cast<double>(places[c].size()));
       const Index place = places[c][static_cast<std::size_t>(value)];
       value = place < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(place);
     }
@@ -299,8 +319,8 @@ std::string FolderOf(const PackOptions& options) {
 PackedTable::PackedTable(const std::string& path, const ReadOptions& reading,
                          const PackOptions& options) {
   const std::string folder = FolderOf(options);
-  const Unchanged unchanged(path);
-  const FileBytes file = FileBytes::ThroughDisk(path, folder);
+  const Unchanged unchanged(PartsOf(path));
+  const FileBytes file = OpenTable(path, reading, {.through_disk = true, .folder = folder});
   const std::string what = "the packed copy of " + file.name();
   const bool keep = !options.keep.empty();
   const std::uint64_t source = keep ? HashOf(file, reading) : 0;

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "fathom/base/error.h"
 #include "fathom/base/random.h"
@@ -134,6 +138,29 @@ TEST_F(PackedTableTest, SaysWhereItCannotBeWritten) {
   EXPECT_EQ(Complaint({.folder = File("nowhere")}),
             File("nowhere") + ": cannot write the packed copy of " + table_ +
                 ": No such file or directory; make room, or name another place");
+}
+
+TEST_F(PackedTableTest, ATableThatChangesMeanwhileIsRefused) {
+  WriteTable(30'000);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    auto time = std::filesystem::last_write_time(table_);
+    while (!done) std::filesystem::last_write_time(table_, time += std::chrono::seconds(1));
+  });
+  EXPECT_EQ(Complaint({}),
+            table_ + ": was changed while it was read; try again when nothing writes to it");
+  done = true;
+  writer.join();
+}
+
+TEST_F(PackedTableTest, SeveralFilesAreOneTable) {
+  folder_.Write("p-1.csv", "a,b\n1,x\n2,y\n");
+  folder_.Write("p-2.csv", "a,b\n3,y\n4,z\n");
+  const PackedTable packed(File("p-*.csv"), {}, {});
+  const Table table = ReadTable(File("p-*.csv"));
+  EXPECT_EQ(table.values.rows(), 4);
+  EXPECT_TRUE(SameBits(packed.Read(0, 4), table.values));
+  EXPECT_EQ(packed.head().levels, table.levels);
 }
 
 }  // namespace

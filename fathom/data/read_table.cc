@@ -4,13 +4,12 @@
 
 #include "fathom/data/csv.h"
 #include "fathom/data/npy.h"
+#include "fathom/data/table_parts.h"
 
 namespace fathom {
 
 Table ReadTable(const std::string& path, const ReadOptions& options) {
-  FileBytes file(path);
-  file.Unpack();
-  return ReadTable(file, options);
+  return ReadTable(OpenTable(path, options), options);
 }
 
 Table ReadTable(const FileBytes& file, const ReadOptions& options) {

@@ -53,7 +53,7 @@ struct ReadOptions {
   std::vector<std::vector<std::string>> names = {};
 };
 
-// Reads a table; "-" is standard input. The file is text as described in csv.h or an array as
+// Reads a table; "-" is standard input, and "part-*.csv" may be several files (table_parts.h). The file is text as described in csv.h or an array as
 // described in npy.h, either of them packed by gzip or not, which its content decides and not its
 // name. Throws Error with file, place, value and cure for the first fault. Needs no memory but for
 // the numbers, and for the text where it was packed or came through a pipe.

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
 
+#include "fathom/base/error.h"
 #include "fathom/inference/aep_energy.h"
 #include "tests/support/random_model.h"
 #include "tests/support/ranks_in_threads.h"
@@ -59,12 +61,12 @@ class RowsOfRanks : public testing::TestWithParam<Case> {
     return answer;
   }
 
-  Answer AskRanks(int size, int threads) {
+  Answer AskRanks(int size, int threads, double memory = HUGE_VAL) {
     Answer answer;
     RanksInThreads(size).Run([&](const Communicator& ranks) {
       const ThreadPool pool(threads);
       if (ranks.rank() == 0) {
-        answer = Ask({model_, ShareRows(x_, y_, weights_, ranks), {.alpha = kAlpha}, pool});
+        answer = Ask({model_, ShareRows(x_, y_, weights_, ranks, memory), {.alpha = kAlpha}, pool});
       } else {
         AepEnergy(model_, ReceiveRows(ranks), {.alpha = kAlpha}, pool).Help();
       }
@@ -72,7 +74,28 @@ class RowsOfRanks : public testing::TestWithParam<Case> {
     return answer;
   }
 
+  // Of the same rows, as if they were on a disk.
+  RowReader Reader() {
+    FactsCollector facts;  // in two blocks
+    const Index half = x_.rows() / 2, rest = x_.rows() - half;
+    const auto part = [&](Index first, Index count) {
+      facts.Add({x_.mean.middleRows(first, count), x_.var.middleRows(first, count)},
+                y_.middleRows(first, count),
+                weights_.size() > 0 ? Vector(weights_.segment(first, count)) : Vector());
+    };
+    part(0, half);
+    part(half, rest);
+    return {facts.facts(), [this](std::span<const Index> rows, FetchedRows* to) {
+              const std::vector<Index> picked(rows.begin(), rows.end());
+              to->x = {x_.mean(picked, Eigen::all), x_.var(picked, Eigen::all)};
+              to->y = y_(picked, Eigen::all);
+              if (weights_.size() > 0) to->weights = weights_(picked);
+              ++reads_;
+            }};
+  }
+
   RandomStream stream_;
+  std::atomic<int> reads_ = 0;
   DeepGp model_;
   Moments x_;
   Matrix y_;
@@ -93,6 +116,58 @@ TEST_P(RowsOfRanks, GiveTheEnergyOfAllRowsToTheLastBit) {
   for (const int ranks : {1, 2, 3, 4, 9}) {  // 9 do not share the functions
     for (const int threads : {1, 2}) EXPECT_EQ(AskRanks(ranks, threads), alone) << ranks;
   }
+}
+
+TEST_P(RowsOfRanks, GiveTheSameFromAFile) {
+  const ThreadPool pool(1);
+  const Answer alone = Ask({model_, x_, y_, {.alpha = kAlpha, .weights = weights_}, pool});
+  EXPECT_EQ(AskRanks(3, 1, /*memory=*/0), alone);
+}
+
+TEST_P(RowsOfRanks, GiveTheSameWhenTheyAreReadAsTheyAreNeeded) {
+  const ThreadPool pool(1);
+  const Answer alone = Ask({model_, x_, y_, {.alpha = kAlpha, .weights = weights_}, pool});
+  for (const bool told : {false, true}) {
+    const AepEnergy energy(model_, RowsElsewhere(Reader()), {.alpha = kAlpha}, pool);
+    if (told) energy.WillNeed(batch_);
+    EXPECT_EQ(Ask(energy), alone);
+  }
+}
+
+TEST_P(RowsOfRanks, AreReadOnceIfTheyAreToldInTime) {
+  const SlotPlan plan{.rows = GetParam().batch};
+  const auto rows = RowsElsewhere(Reader());
+  const std::vector<Index> other = {0, 1};
+  FetchedRows memory;
+  const auto fetch = [&](std::span<const Index> wanted) {
+    const TableRows here = rows->Fetch(wanted, plan, &memory);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      ASSERT_EQ(here.y(here.places[i], 0), y_(wanted[i], 0));
+  };
+  rows->WillNeed(batch_);
+  rows->WillNeed(other);
+  fetch(batch_);
+  EXPECT_LE(reads_, 2);
+  fetch(other);
+  EXPECT_EQ(reads_, 2);
+  // A step that never comes is forgotten.
+  rows->WillNeed(batch_);
+  rows->WillNeed(batch_);
+  rows->WillNeed(other);
+  rows->WillNeed(other);
+  fetch(other);
+  fetch(batch_);
+  EXPECT_EQ(reads_, 7);
+}
+
+TEST_P(RowsOfRanks, AFailureToReadIsTold) {
+  RowReader reader = Reader();
+  reader.read = [](std::span<const Index>, FetchedRows*) { ThrowError("the disk is gone"); };
+  const auto rows = RowsElsewhere(reader);
+  FetchedRows memory;
+  rows->WillNeed(batch_);
+  EXPECT_THROW(rows->Fetch(batch_, {.rows = GetParam().batch}, &memory), Error);
+  EXPECT_THROW(rows->Fetch(batch_, {.rows = GetParam().batch}, &memory), Error);
 }
 
 TEST_P(RowsOfRanks, ReachWhoeverThePlanNames) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <span>
@@ -233,11 +234,28 @@ FileBytes FileBytes::ThroughDisk(const std::string& path, const std::string& fol
   return unpacked;
 }
 
+FileBytes FileBytes::OfParts(const std::string& name, const ScratchFile& file,
+                             std::vector<Part> parts) {
+  FileBytes bytes(name, Nothing{});
+  bytes.Map(file.descriptor());
+  bytes.parts_ = std::move(parts);
+  return bytes;
+}
+
+std::string FileBytes::PlaceOf(const std::string& name, std::span<const Part> parts, Index line) {
+  const auto next = std::find_if(parts.begin(), parts.end(),
+                                 [&](const Part& part) { return part.first_line > line; });
+  if (next == parts.begin()) return name + ": line " + std::to_string(line);
+  const Part& part = *std::prev(next);
+  return PlaceOf(part.name, {}, line - part.first_line + 1 + part.lines_before);
+}
+
 FileBytes::FileBytes(FileBytes&& other) noexcept
     : name_(other.name_),
       mapping_(std::exchange(other.mapping_, nullptr)),
       mapped_(std::exchange(other.mapped_, 0)),
       of_file_(std::exchange(other.of_file_, false)),
-      bytes_(std::exchange(other.bytes_, {})) {}
+      bytes_(std::exchange(other.bytes_, {})),
+      parts_(std::exchange(other.parts_, {})) {}
 
 }  // namespace fathom

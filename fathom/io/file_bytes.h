@@ -3,13 +3,18 @@
 #define FATHOM_IO_FILE_BYTES_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fathom/base/export.h"
+#include "fathom/base/types.h"
 
 namespace fathom FATHOM_PUBLIC {
+
+class ScratchFile;
 
 // Maps a regular file into memory, so that its text takes no memory of ours; reads anything else
 // (a pipe, or "-" for standard input) once. A file must not shrink while it is mapped: the system
@@ -27,6 +32,19 @@ class FileBytes {
   // comes through a pipe, and what gzip data unpack to, is written to a file in `folder` that
   // nobody sees, and takes no memory.
   static FileBytes ThroughDisk(const std::string& path, const std::string& folder);
+
+  // Files that stand one after the other in the bytes.
+  struct Part {
+    std::string name;
+    Index first_line = 1;    // of the bytes, where the part begins
+    Index lines_before = 0;  // of the part, which are not among the bytes
+  };
+  // What `file` holds, which need not outlive this.
+  static FileBytes OfParts(const std::string& name, const ScratchFile& file,
+                           std::vector<Part> parts);
+  // "table.csv: line 17", or "part-2.csv: line 4" if there are parts.
+  static std::string PlaceOf(const std::string& name, std::span<const Part> parts, Index line);
+  const std::vector<Part>& parts() const { return parts_; }
 
   // If the bytes are gzip, by their content, replaces them by what they unpack to. Throws Error if
   // they are damaged or end early.
@@ -58,6 +76,7 @@ class FileBytes {
   std::size_t mapped_ = 0;  // bytes of the mapping
   bool of_file_ = false;    // the mapping is the file itself
   std::string_view bytes_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace fathom
