@@ -170,6 +170,18 @@ TEST_F(LargeTables, AFullDiskEndsWithOneLine) {
   EXPECT_FALSE(fs::exists(File("kept")));
 }
 
+TEST_F(LargeTables, NoPlaceToPackEndsAllRanksWithOneLine) {
+  RanksTest::SetUp();
+  if (IsSkipped()) return;
+  WriteTable(false);
+  const Outcome outcome = RunRanks(2, Fit(Join({"--packed", File("nowhere/kept")}, kStreamed)));
+  EXPECT_EQ(outcome.code, 2);
+  ASSERT_EQ(OurLines(outcome).size(), 1U) << outcome.err;
+  EXPECT_NE(OurLines(outcome)[0].find("nowhere: cannot write the packed copy of "),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(LargeTables, StandardInputAndGzipGoThroughTheDisk) {
   WriteTable(false);
   const std::string text = TestFolder::Read(train_);

@@ -137,7 +137,7 @@ TEST_F(PackedTableTest, SaysWhereItCannotBeWritten) {
   WriteTable(50);
   EXPECT_EQ(Complaint({.folder = File("nowhere")}),
             File("nowhere") + ": cannot write the packed copy of " + table_ +
-                ": No such file or directory; make room, or name another place");
+                ": No such file or directory; make the folder first");
 }
 
 TEST_F(PackedTableTest, ATableThatChangesMeanwhileIsRefused) {

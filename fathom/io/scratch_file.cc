@@ -93,7 +93,7 @@ void ScratchFile::KeepAs(const std::string& path) {
 
 void ScratchFile::ThrowCannotWrite(int reason) const {
   ThrowError(place_, ": cannot write ", what_, ": ", std::strerror(reason),
-             "; make room, or name another place");
+             reason == ENOENT ? "; make the folder first" : "; make room, or name another place");
 }
 
 }  // namespace fathom
