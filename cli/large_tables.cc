@@ -74,6 +74,7 @@ std::unique_ptr<DatasetRows> ReadRows(const DataOptions& data, const MemoryOptio
       Pack(data, memory, ReadingFor(roles, ReadingOf(data, recipe.threads))), roles, std);
   const double need = MemoryNeed(*rows, recipe);
   if (need <= most) return std::make_unique<RowsInMemory>(ReadAll(*rows));
+  CheckRowsMayBeElsewhere(recipe);
   rows->AddNote({"streamed", rows->rows(),
                  rows->source() + ": a training in memory would take about " + MemoryText(need) +
                      ", more than --memory " + memory.memory +

@@ -86,7 +86,7 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
   const DataOptions data = FindData(*options, run);
   CheckOutput(output, FilesReadBy(data, options->memory));
   Recipe whole = recipe;
-  whole.stack = run.asked.stack;
+  if (run.asked.stack != Stacking::kNever) whole.stack = Stacking::kAlways;
   const std::unique_ptr<DatasetRows> rows = ReadRows(data, options->memory, whole);
   Index first_step = run.state.step;
   for (const Member& done : run.done) first_step += done.summary.steps;

@@ -9,6 +9,7 @@
 #include "fathom/data/target_nature.h"
 #include "fathom/ensemble/ensemble.h"
 #include "fathom/ensemble/kinds.h"
+#include "fathom/fit/memory_need.h"
 #include "fathom/fit/resume.h"
 #include "fathom/train/training.h"
 
@@ -76,22 +77,20 @@ Model RequireTrained(Model model) {
   return model;
 }
 
-[[noreturn]] void ThrowTooLargeToStack() {
-  ThrowError(
-      "an ensemble needs all rows in memory, where these do not fit; leave the recipe's stack ",
-      "'auto' or 'never', or give more memory");
-}
-
 Model GoOn(const DatasetRows& rows, Checkpoint checkpoint, const FitControl& control) {
   NetworkInTraining& network = checkpoint.network;
   CheckRecipe(network.recipe);
   for (const Member& done : checkpoint.done) CheckRecipe(done.recipe);
   ResolveSteps(rows.rows(), &network.recipe);
   CheckDataset(rows);
-  if (checkpoint.asked.stack != Stacking::kNever) {
-    if (rows.whole() == nullptr) ThrowTooLargeToStack();
-    return RequireTrained(ResumeEnsemble(*rows.whole(), std::move(checkpoint), control));
+  const bool ensemble = checkpoint.asked.stack != Stacking::kNever;
+  if (rows.whole() == nullptr) {
+    Recipe recipe = network.recipe;
+    if (ensemble) recipe.stack = Stacking::kAlways;
+    CheckRowsMayBeElsewhere(recipe);
   }
+  if (ensemble)
+    return RequireTrained(ResumeEnsemble(*rows.whole(), std::move(checkpoint), control));
   const Schema schema = checkpoint.schema;
   const TrainingData data = checkpoint.data;
   Member member = ContinueTraining(rows, std::move(checkpoint), control);
@@ -108,7 +107,7 @@ Model Fit(const DatasetRows& rows, const Recipe& recipe, const FitControl& contr
   CheckRecipe(recipe);
   CheckDataset(rows);
   const Dataset* const dataset = rows.whole();
-  if (dataset == nullptr && recipe.stack == Stacking::kAlways) ThrowTooLargeToStack();
+  if (dataset == nullptr) CheckRowsMayBeElsewhere(recipe);
   TrainingContext context{.schema = rows.schema(), .data = DataOf(rows, control), .asked = recipe};
   if (dataset != nullptr && MakesEnsemble(*dataset, recipe))
     return RequireTrained(FitEnsemble(*dataset, recipe, control, context));

@@ -11,6 +11,10 @@ namespace fathom {
 // its batches, and the buffers of the readers.
 inline constexpr double kLeastMemory = 150e6;
 
+// Throws Error, with what to do, if the recipe is for rows that are all in memory: an ensemble, EP
+// and SEP, and warped columns.
+void CheckRowsMayBeElsewhere(const Recipe& recipe);
+
 // Bytes that Fit takes at its peak if all rows are in memory. An estimate, on the safe side.
 double MemoryNeed(const DatasetRows& rows, const Recipe& recipe);
 

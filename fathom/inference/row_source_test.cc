@@ -136,7 +136,7 @@ TEST_P(RowsOfRanks, GiveTheSameWhenTheyAreReadAsTheyAreNeeded) {
 
 TEST_P(RowsOfRanks, AreReadOnceIfTheyAreToldInTime) {
   const SlotPlan plan{.rows = GetParam().batch};
-  const auto rows = RowsElsewhere(Reader());
+  auto rows = RowsElsewhere(Reader());
   const std::vector<Index> other = {0, 1};
   FetchedRows memory;
   const auto fetch = [&](std::span<const Index> wanted) {
@@ -157,6 +157,7 @@ TEST_P(RowsOfRanks, AreReadOnceIfTheyAreToldInTime) {
   rows->WillNeed(other);
   fetch(other);
   fetch(batch_);
+  rows.reset();  // waits for what was told and never fetched
   EXPECT_EQ(reads_, 7);
 }
 

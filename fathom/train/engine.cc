@@ -169,10 +169,7 @@ std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, c
                                   const Communicator& ranks, const ThreadPool& pool) {
   const ScaledRows* const here = data.rows.in_memory();
   if (recipe.inference != Inference::kAep) {
-    if (here == nullptr) {
-      ThrowError("inference 'ep' and 'sep' need all rows in memory, where these do not fit; use ",
-                 "'aep', or more memory");
-    }
+    FATHOM_CHECK(here != nullptr);
     return std::make_unique<FactorEngine>(start, here->x, here->y, here->weights, recipe, pool);
   }
   std::unique_ptr<RowSource> rows =

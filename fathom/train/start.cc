@@ -69,10 +69,7 @@ Scaler FitInputScaler(const DatasetRows& rows, const ReadTargets& targets, const
   });
   scaler.directions = Directions(rows, scaler, targets, recipe.whitening);
   if (recipe.warping != Warping::kAlways || scaler.directions.size() > 0) return scaler;
-  if (rows.whole() == nullptr) {
-    ThrowError("warping 'always' sorts whole columns, which must fit into memory; use 'auto' or ",
-               "'never', or more memory");
-  }
+  FATHOM_CHECK(rows.whole() != nullptr);  // whole columns are sorted
   const Moments& inputs = rows.whole()->inputs();
   scaler.warps = FitWarps(StandardizeInputs(scaler, inputs).mean, !inputs.mean.array().isNaN());
   return scaler;
