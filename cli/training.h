@@ -24,8 +24,8 @@ void AddTrainingOptions(CLI::App* app, TrainingOptions* options);
 // The file beside the model that holds a training that is not finished.
 std::string CheckpointPath(const std::string& model);
 
-// Runs `train` on the rows from `first_step` on; writes the model, the log and the report; returns the exit
-// code.
+// Runs `train` on the rows from `first_step` on; writes the model, the log and the report; returns
+// the exit code.
 int Train(const TrainingOptions& options, const DatasetRows& rows, Index first_step,
           const std::function<Model(FitControl)>& train);
 

@@ -16,10 +16,10 @@ namespace fathom::internal {
 // How much of the body decides. Everything, where the first lines have proved wrong.
 enum class Evidence { kFirstLines, kEverything };
 
-// Sets text, formats and anything of *layout from the cells and the options. `file` holds the body. A list of formats is
-// tried on each column, and the first in which all cells can be read is the column's. Whether
-// "1,234" has a decimal comma is decided for the file: by cells that can be read in one way only,
-// else by the separator. Appends a note on every column whose format is not plain.
+// Sets text, formats and anything of *layout from the cells and the options. `file` holds the body.
+// A list of formats is tried on each column, and the first in which all cells can be read is the
+// column's. Whether "1,234" has a decimal comma is decided for the file: by cells that can be read
+// in one way only, else by the separator. Appends a note on every column whose format is not plain.
 void FindKinds(const ReadOptions& options, const FileBytes& file, std::string_view body,
                Evidence evidence, CsvLayout* layout, std::vector<Note>* notes);
 

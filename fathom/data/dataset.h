@@ -97,7 +97,7 @@ class InputRows {
   // the whole table.
   Dataset Read(Index first, Index count) const;
   Dataset Read() const { return Read(0, rows()); }
-  // The given rows of `cells`, which have the columns of the table: source, schema, inputs, targets.
+  // Source, schema, inputs and targets of the given rows of `cells`, whose columns are the table's.
   DatasetParts Pick(const Matrix& cells, std::span<const Index> rows) const;
   // [targets]: their columns in the table.
   const std::vector<Index>& target_places() const { return target_places_; }

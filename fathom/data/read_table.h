@@ -53,10 +53,11 @@ struct ReadOptions {
   std::vector<std::vector<std::string>> names = {};
 };
 
-// Reads a table; "-" is standard input, and "part-*.csv" may be several files (table_parts.h). The file is text as described in csv.h or an array as
-// described in npy.h, either of them packed by gzip or not, which its content decides and not its
-// name. Throws Error with file, place, value and cure for the first fault. Needs no memory but for
-// the numbers, and for the text where it was packed or came through a pipe.
+// Reads a table; "-" is standard input, and "part-*.csv" may be several files (table_parts.h). The
+// file is text as described in csv.h or an array as described in npy.h, either of them packed by
+// gzip or not, which its content decides and not its name. Throws Error with file, place, value and
+// cure for the first fault. Needs no memory but for the numbers, and for the text where it was
+// packed or came through a pipe.
 Table ReadTable(const std::string& path, const ReadOptions& options = {});
 // The same for a file that is open and unpacked.
 Table ReadTable(const FileBytes& file, const ReadOptions& options = {});

@@ -11,7 +11,7 @@
 
 namespace fathom FATHOM_PUBLIC {
 
-// The files that `path` stands for: itself; or, if there is no such file and it has *, ? or [ in it,
+// The files that `path` stands for: itself; or, if there is no such file and it has a *, ? or [,
 // those whose names match it, in the order of their names. `path` itself if none does.
 std::vector<std::string> PartsOf(const std::string& path);
 

@@ -81,8 +81,8 @@ std::unique_ptr<RowSource> RowsElsewhere(RowReader reader);
 
 // Deals the rows of rank 0 to all ranks, in equal ranges; in each step, ranks send each other the
 // rows that the plan deals to them. A share that takes more than `memory` bytes is put into a
-// temporary file of its rank. Alone, the same as RowsHere and RowsElsewhere. Rank 0 calls ShareRows,
-// the others ReceiveRows at the same time.
+// temporary file of its rank. Alone, the same as RowsHere and RowsElsewhere. Rank 0 calls
+// ShareRows, the others ReceiveRows at the same time.
 std::unique_ptr<RowSource> ShareRows(const Moments& x, const Matrix& y, const Vector& weights,
                                      const Communicator& ranks, double memory = HUGE_VAL);
 std::unique_ptr<RowSource> ShareRows(RowReader reader, const Communicator& ranks,
