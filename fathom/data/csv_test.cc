@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bit>
@@ -197,6 +198,24 @@ TEST(ReadCsv, RefusesInfiniteNumbers) {
     EXPECT_THAT(text, HasSubstr("t.csv: line 3, column 'a': '" + std::string(bad) +
                                 "' is not a finite number"));
   }
+}
+
+// Memory behind the text is not ours, and may not be there at all.
+TEST(ReadCsv, ReadsNothingBehindTheText) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  char* const end = static_cast<char*>(pages) + page;
+  ASSERT_EQ(::mprotect(end, page, PROT_NONE), 0);
+  for (const std::string_view text :
+       {"a,b\n1,2\n3,inf\n", "a,b\n1,2\n3,nan", "a,b\n1,2\n3,1e999", "a,b\n1,2\n3,4e-320",
+        "a,b\n1,2\n3,\"4\"", "a,b\n1,2\n3,2024-01-01", "a,b\n1,2\n3,4 kg", "a,b\n1,2\n3,-"}) {
+    text.copy(end - text.size(), text.size());
+    const FileBytes file("t.csv", {end - text.size(), text.size()});
+    EXPECT_NO_FATAL_FAILURE(ErrorOf([&] { ReadTable(file); })) << text;
+  }
+  ::munmap(pages, 2 * page);
 }
 
 TEST(ReadCsv, CountsTheFieldsOfARaggedLine) {
