@@ -22,13 +22,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 using internal::DateText;
 
-// "3 texts: house (60), flat (40), ..."
-std::string LevelText(const std::vector<Level>& levels) {
+// " 'house' 60, 'flat' 40, ..."
+std::string MostFrequent(const std::vector<Level>& levels) {
   constexpr std::size_t kShown = 3;
-  std::string text = std::to_string(levels.size()) + (levels.size() == 1 ? " text:" : " texts:");
+  std::string text;
   for (std::size_t i = 0; i < std::min(kShown, levels.size()); ++i)
     text += (i == 0 ? " " : ", ") + Quoted(levels[i].text) + " " + std::to_string(levels[i].rows);
   return text + (levels.size() > kShown ? ", ..." : "");
+}
+
+std::string LevelText(const std::vector<Level>& levels) {
+  return std::to_string(levels.size()) + (levels.size() == 1 ? " text:" : " texts:") +
+         MostFrequent(levels);
 }
 
 std::string RemarkOn(const ColumnFacts& column) {
@@ -36,6 +41,8 @@ std::string RemarkOn(const ColumnFacts& column) {
   if (std::strcmp(column.role, "input") != 0) remark = column.role;
   if (column.constant) remark = remark.empty() ? "constant" : remark + ", constant";
   if (!column.levels.empty()) remark += (remark.empty() ? "" : ", ") + LevelText(column.levels);
+  if (!column.missing_words.empty())
+    remark += (remark.empty() ? "missing:" : ", missing:") + MostFrequent(column.missing_words);
   if (column.problem.empty()) return remark;
   return remark + (remark.empty() ? "(problem)" : " (problem)");
 }
@@ -117,6 +124,11 @@ Json JsonColumn(const ColumnFacts& column) {
     json["levels"] = Json::array();
     for (const Level& level : column.levels)
       json["levels"].push_back({{"text", level.text}, {"rows", level.rows}});
+  }
+  if (!column.missing_words.empty()) {
+    json["missing_words"] = Json::array();
+    for (const Level& word : column.missing_words)
+      json["missing_words"].push_back({{"text", word.text}, {"rows", word.rows}});
   }
   json["problem"] = column.problem.empty() ? Json() : Json(column.problem);
   return json;

@@ -4,11 +4,13 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/bits.h"
+#include "fathom/data/missing_words.h"
 
 namespace fathom::cli {
 
@@ -126,6 +128,19 @@ Table ReadWhole(const DataOptions& options, const FileBytes& file, bool faulty_c
   return ReadTableWithBits(file, reading, BitsOf(options));
 }
 
+// A word such as "none" may have meant something else.
+void AddMissingWords(const DataOptions& options, const FileBytes& file, ColumnFacts* column) {
+  std::map<std::string, Index> rows;
+  const ReadOptions reading = ReadingOf(options, 0);
+  const internal::MissingWords words(reading.missing);
+  for (const std::string& cell : ReadColumns(file, {column->name}, reading).cells.front()) {
+    if (!cell.empty() && words.InNumbers(cell)) ++rows[cell];
+  }
+  for (const auto& [word, count] : rows) column->missing_words.push_back({word, count});
+  std::stable_sort(column->missing_words.begin(), column->missing_words.end(),
+                   [](const Level& a, const Level& b) { return a.rows > b.rows; });
+}
+
 // Columns that hold bits, by an option or, if they are a problem otherwise, by their looks.
 void AddBits(const DataOptions& options, const FileBytes& file, TableFacts* facts) {
   for (const BitColumn& column : BitsOf(options)) {
@@ -166,6 +181,8 @@ void AddColumns(const DataOptions& options, const FileBytes& file, TableFacts* f
     ColumnFacts& column = facts->columns[c];
     if (std::strcmp(column.role, "input") == 0)
       column.problem = ProblemOf(table, static_cast<Index>(c));
+    if (column.missing > 0 && column.levels.empty() && column.missing < facts->rows)
+      AddMissingWords(options, file, &column);
   }
   AddCorrelations(table, roles, &facts->columns);
   AddBits(options, file, facts);

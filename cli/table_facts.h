@@ -23,6 +23,7 @@ struct ColumnFacts {
   std::string type = "empty";
   const char* role = "input";  // or "target" or "weights"
   Index missing = 0;
+  std::vector<Level> missing_words = {};  // that stand for missing numbers, the most first
   double min = std::nan(""), mean = std::nan(""), max = std::nan("");  // of numbers
   std::vector<Level> levels = {};                                      // of strings, the most first
   bool constant = false;
