@@ -213,7 +213,13 @@ TEST(ReadCsv, ReadsNothingBehindTheText) {
         "a,b\n1,2\n3,\"4\"", "a,b\n1,2\n3,2024-01-01", "a,b\n1,2\n3,4 kg", "a,b\n1,2\n3,-"}) {
     text.copy(end - text.size(), text.size());
     const FileBytes file("t.csv", {end - text.size(), text.size()});
-    EXPECT_NO_FATAL_FAILURE(ErrorOf([&] { ReadTable(file); })) << text;
+    Index rows = 0;
+    try {
+      rows = ReadTable(file).values.rows();
+    } catch (const Error&) {
+      rows = 2;
+    }
+    EXPECT_EQ(rows, 2) << text;
   }
   ::munmap(pages, 2 * page);
 }
@@ -266,6 +272,7 @@ TEST(ReadCsv, RefusesFilesThatAreNoTables) {
 
 TEST(ReadCsv, NamesThatBeginLikeOtherFormatsAreNames) {
   EXPECT_THAT(Parse("BZh9,b\n1,2\n").columns, ElementsAre("BZh9", "b"));
+  EXPECT_THAT(Fault("BZh"), HasSubstr("t.csv"));
   EXPECT_THAT(Parse("PAR1,b\n1,2\n").columns, ElementsAre("PAR1", "b"));
 }
 
