@@ -133,7 +133,8 @@ void AddMissingWords(const DataOptions& options, const FileBytes& file, ColumnFa
   std::map<std::string, Index> rows;
   const ReadOptions reading = ReadingOf(options, 0);
   const internal::MissingWords words(reading.missing);
-  for (const std::string& cell : ReadColumns(file, {column->name}, reading).cells.front()) {
+  const TextColumns text = ReadColumns(file, {column->name}, reading);
+  for (const std::string& cell : text.cells.front()) {
     if (!cell.empty() && words.InNumbers(cell)) ++rows[cell];
   }
   for (const auto& [word, count] : rows) column->missing_words.push_back({word, count});
