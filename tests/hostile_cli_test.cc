@@ -159,8 +159,7 @@ TEST_F(Hostile, EveryTargetHasScoresOfItsOwn) {
   const Json scores = Json::parse(Good({"evaluate", model_, test_, "--json"}));
   ASSERT_TRUE(scores.contains("targets")) << scores.dump();
   const std::string said = Good({"evaluate", model_, test_});
-  for (const char* target : {"'y'", "'a'"})
-    EXPECT_NE(said.find(target), std::string::npos) << said;
+  for (const char* target : {"'y'", "'a'"}) EXPECT_NE(said.find(target), std::string::npos) << said;
 }
 
 }  // namespace
