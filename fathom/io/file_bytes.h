@@ -23,6 +23,8 @@ class ScratchFile;
 class FileBytes {
  public:
   explicit FileBytes(const std::string& path);
+  // Bytes that somebody else keeps, under a name for messages.
+  FileBytes(std::string name, std::string_view bytes) : name_(std::move(name)), bytes_(bytes) {}
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
