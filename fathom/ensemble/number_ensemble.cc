@@ -25,8 +25,21 @@ struct Candidate {
   const NeighbourCandidate* neighbours;  // or null
 };
 
+// [N, targets]: by how much errors are scaled down that are large because cells are not known. They
+// would hide what is known of the other rows. 1 where all cells are certain.
+Matrix Certainty(const ScaledTable& table, const Ridge& line) {
+  const Matrix by_cells = table.x.var * line.weights.cwiseAbs2();
+  Matrix certainty(table.rows(), table.targets());
+  for (Index t = 0; t < table.targets(); ++t) {
+    const double noise = line.noise[t];
+    certainty.col(t) = (noise / (noise + by_cells.col(t).array())).sqrt();
+  }
+  return certainty;
+}
+
+// `line`, or null: the first candidate.
 Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
-                 bool line_is_first) {
+                 const RidgeFit* line) {
   const Index N = table.rows();
   const Index T = table.targets();
   Matrix errors(N * T, static_cast<Index>(candidates.size()));
@@ -36,13 +49,18 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
           table.y.col(t) - candidates[k].left_out->mean.col(t);
     }
   }
+  if (line != nullptr && (table.x.var.array() > 0).any()) {
+    const Matrix certainty = Certainty(table, line->ridge);
+    for (Index t = 0; t < T; ++t)
+      errors.middleRows(t * N, N).array().colwise() *= certainty.col(t).array();
+  }
   const Vector counts = table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector();
   // What is not known says nothing of any candidate.
   for (Index cell = 0; cell < errors.rows(); ++cell) {
     if (errors.row(cell).hasNaN()) errors.row(cell).setZero();
   }
   Vector weights = BlendWeights(errors, counts);
-  if (line_is_first) weights = DoubtBlend(errors, weights, T, counts);
+  if (line != nullptr) weights = DoubtBlend(errors, weights, T, counts);
   weights = (weights.array() < kLeastWeight).select(0, weights);
   return weights / weights.sum();
 }
@@ -139,7 +157,7 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
-  const Vector weights = WeightsOf(table_, candidates, line_ != nullptr);
+  const Vector weights = WeightsOf(table_, candidates, line_.get());
   const LeftOut left_out = Together(candidates, weights);
   Calibration calibration = Calibrate(table_, left_out, recipe_.seed, pool_, &centre_);
   if (on_line_ != nullptr) {
