@@ -58,7 +58,7 @@ Matrix ParseBits(const std::string& source, const std::string& column,
   return bits;
 }
 
-void AppendBits(const std::string& name, const Matrix& bits, Table* table) {
+void AppendColumns(const std::string& name, const Matrix& bits, Table* table) {
   table->values.conservativeResize(Eigen::NoChange, table->values.cols() + bits.cols());
   table->values.rightCols(bits.cols()) = bits;
   for (Index j = 0; j < bits.cols(); ++j)
@@ -83,12 +83,17 @@ Table ReadTableWithBits(const FileBytes& file, ReadOptions options,
                 [&](const std::string& name) { return Contains(text.names, name); });
   const internal::MissingWords words(options.missing);
   for (std::size_t i = 0; i < text.names.size(); ++i)
-    AppendBits(text.names[i], ParseBits(table.source, text.names[i], text.cells[i], words), &table);
+    AppendColumns(text.names[i], ParseBits(table.source, text.names[i], text.cells[i], words),
+                  &table);
   return table;
 }
 
-std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& file,
-                                       const ReadOptions& options) {
+void AppendBits(const std::string& name, const std::vector<std::string>& cells, Table* table) {
+  AppendColumns(name, ParseBits(table->source, name, cells, internal::MissingWords()), table);
+}
+
+std::vector<std::string> BitColumnsAmong(const std::vector<std::string>& names,
+                                         const Schema& schema) {
   std::vector<std::string> bases;
   for (const InputColumn& input : schema.inputs) {
     const std::size_t place = input.name.rfind(kBetween);
@@ -97,8 +102,6 @@ std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& fi
     const std::string base = input.name.substr(0, place);
     if (!Contains(bases, base)) bases.push_back(base);
   }
-  if (bases.empty() || IsNpy(file.bytes())) return {};
-  const std::vector<std::string> names = ReadCsvNames(file, options);
   std::erase_if(bases, [&](const std::string& base) {
     const bool has_bits = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return name.starts_with(base + kBetween);
@@ -106,6 +109,12 @@ std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& fi
     return has_bits || !Contains(names, base);
   });
   return bases;
+}
+
+std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& file,
+                                       const ReadOptions& options) {
+  if (IsNpy(file.bytes())) return {};
+  return BitColumnsAmong(ReadCsvNames(file, options), schema);
 }
 
 }  // namespace fathom

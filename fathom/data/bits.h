@@ -17,6 +17,14 @@ namespace fathom {
 Table ReadTableWithBits(const FileBytes& file, ReadOptions options,
                         const std::vector<std::string>& bits);
 
+// The bits of a column whose cells [rows] are in memory, behind all columns of *table. Throws Error
+// as ReadTableWithBits does.
+void AppendBits(const std::string& name, const std::vector<std::string>& cells, Table* table);
+
+// Which of the names are columns whose bits are inputs of the schema. None of those whose bits have
+// names here themselves.
+std::vector<std::string> BitColumnsAmong(const std::vector<std::string>& names,
+                                         const Schema& schema);
 // Columns of the file whose bits are inputs of the schema, unless the file has them as bits
 // already.
 std::vector<std::string> BitColumnsFor(const Schema& schema, const FileBytes& file,
