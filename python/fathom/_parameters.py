@@ -59,6 +59,8 @@ _OWN = [
               "'best', 'paper')", "str"),
     Parameter("categorical", None, "Columns whose numbers are names of categories, by name or number from 0; texts "
               "are categories anyway", "Sequence[str | int] | None"),
+    Parameter("bits", None, "Columns of hexadecimal digits, such as fingerprints of molecules, by name or number from "
+              "0: each digit is four inputs of 0 or 1", "Sequence[str | int] | None"),
     Parameter("warm_start", False, "fit continues from the network that is there, for `steps` steps", "bool"),
     Parameter("random_state", None, "What scikit-learn calls `seed`, and wins over it if it is not None",
               "int | np.random.RandomState | None"),

@@ -15,6 +15,7 @@ from fathom import DeepGPClassifier, DeepGPRegressor
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = X[:, 0].copy()
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+DATED = FRAME.assign(day=[f"2024-05-{d + 1:02d}" for d in range(30)])
 LABELS = np.where(Y > 0, "p", "n")
 
 
@@ -66,10 +67,22 @@ WRONG = {
     "a dict in a cell": (lambda: fit(with_cell({}), Y), TypeError,
                          "row 5, column 'x2': the cell holds a dict; the argument must be a string or a number"),
     "sparse X": (lambda: fit(sparse.csr_matrix(X), Y), TypeError, r"sparse matrix.*X\.toarray\(\)"),
-    "dates": (lambda: fit(FRAME.assign(day=pd.Timestamp("2024-05-31")), Y), ValueError,
-              "column 'day' holds dates or times; replace them by numbers"),
-    "dates as texts": (lambda: fit(FRAME.assign(day=[f"2024-05-{d + 1:02d}" for d in range(30)]), Y), ValueError,
-                       r"'day': has a text of its own in nearly every row, such as '2024-05-01'.*X\.drop"),
+    "durations": (lambda: fit(FRAME.assign(d=pd.Timedelta("1h")), Y), ValueError,
+                  r"column 'd' holds durations; give them as numbers.*total_seconds"),
+    "nothing but dates": (lambda: fit(np.full((30, 2), np.datetime64("2024-05-31")), Y), ValueError,
+                          "holds nothing but dates or times; give a data frame"),
+    "a text among dates": (lambda: fit(DATED, Y).predict(DATED.head(2).assign(day=["2024-05-02", "soon"])), ValueError,
+                           "row 2, column 'day': 'soon' is not written as the other cells, which are dates"),
+    "numbers where dates were": (lambda: fit(DATED, Y).predict(DATED.assign(day=1)), ValueError,
+                                 "column 'day' holds numbers but the model has learnt it as dates"),
+    "dates where numbers were": (lambda: fit(FRAME, Y).predict(FRAME.assign(b=pd.Timestamp("2024-05-31"))), ValueError,
+                                 "column 'b' holds dates but the model has learnt it as something else"),
+    "digits as numbers": (lambda: regressor(bits=["a"]).fit(FRAME, Y), ValueError,
+                          r"column 'a' of bits holds numbers; give its hexadecimal digits as texts.*dtype=\{'a': str\}"),
+    "digits that are none": (lambda: regressor(bits=["fp"]).fit(FRAME.assign(fp=["0a"] * 29 + ["0g"]), Y), ValueError,
+                             "row 30, column 'fp': '0g' is not made of hexadecimal digits"),
+    "bits of a column that is not there": (lambda: regressor(bits=["z"]).fit(FRAME, Y), ValueError,
+                                           "bits: X has no column 'z'; the columns are a, b, c"),
     "an id in every row": (lambda: fit(FRAME.assign(id=[f"row{d}" for d in range(30)]), Y), ValueError,
                            "'id': has a text of its own in nearly every row"),
     "the target among the inputs": (lambda: fit(FRAME, FRAME["a"]), ValueError,
@@ -111,7 +124,12 @@ WRONG = {
                                  "one and the same text"),
     "quantile above 1": (lambda: fit(X, Y).predict_quantiles(X, 1.5), ValueError, "above 0 and below 1, not 1.5"),
     "interval above 1": (lambda: fit(X, Y).predict_interval(X, 95), ValueError, "level must be above 0 and below 1"),
-    "covariance between rows": (lambda: fit(X, Y).predict(X, return_cov=True), ValueError, "rows are predicted one by"),
+    "covariance and deviation": (lambda: fit(X, Y).predict(X, return_std=True, return_cov=True), ValueError,
+                                 "ask for one of them"),
+    "covariance of too many rows": (lambda: fit(X, Y).predict(np.zeros((9000, 3)), return_cov=True), ValueError,
+                                    "the covariance of 9000 rows takes too much memory; ask for at most 8192 rows"),
+    "draws of too many rows": (lambda: fit(X, Y).sample_y(np.zeros((9000, 3))), ValueError, "at most 8192 rows"),
+    "draws fewer than none": (lambda: fit(X, Y).sample_y(X, -1), ValueError, "number of samples must be at least 0"),
     "densities of too few targets": (lambda: fit(X, Y).log_density(X, Y[:3]), ValueError, r"y has the shape \(3,\)"),
     "folder that is not there": (lambda: fit(X, Y).save("/no/such/folder/m.fathom"), ValueError, "/no/such/folder"),
     "file that is not there": (lambda: fathom.load("/no/such/file"), ValueError, "/no/such/file"),
