@@ -8,10 +8,10 @@ import warnings
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from fathom import _core
-from fathom._data import DataWarning
+from fathom._data import DataWarning, require_length
 from fathom._parameters import PARAMETERS, describe_parameters
 from fathom._progress import Callback, ProgressBar
 from fathom._tables import TableMaker
@@ -133,6 +133,50 @@ class DeepGP(TableMaker, BaseEstimator):
         dataset = self._dataset(X, y, sample_weight, input_std, None)
         return self._train(dataset, "resume", callback, checkpoint, checkpoint_every)
 
+    def cross_validate(self, X: Any, y: Any, sample_weight: Any = None, *, folds: int = 5, groups: Any = None,
+                       fold: Any = None, order: Any = None, input_std: Any = None) -> dict[str, Any]:
+        """How well these parameters predict rows that they have not seen, as ``fathom cv``. Leaves no model behind.
+
+        Parameters
+        ----------
+        folds : int
+            The rows are held out in so many parts, one after the other. Folds run side by side.
+        groups : array-like of shape (rows,), optional
+            Rows of one group are held out together.
+        fold : array-like of shape (rows,), optional
+            The fold of each row, instead of folds by chance.
+        order : array-like of shape (rows,), optional
+            Times: every fold learns only from rows before those that it predicts.
+
+        Returns
+        -------
+        dict
+            "mean" and "standard_error" of every score over the folds, and "folds", the scores of each; of numbers
+            also "linear", the same of a linear regression on the same folds, and with several targets "targets", the
+            same of each. "held_out" has what the model that has not seen a row predicts for it: "mean" and "std", or
+            "probability"; and "fold", -1 for a row that was never held out.
+        """
+        again = clone(self)
+        dataset = again._dataset(X, y, sample_weight, input_std, None)
+        rows = len(y)
+        parts = {"groups": groups, "given": fold, "order": order}
+        given = [kind for kind, values in parts.items() if values is not None]
+        if len(given) > 1:
+            raise ValueError("groups, fold, order: give one of them")
+        kind = given[0] if given else "chance"
+        numbers = np.zeros(0) if not given else _numbered(parts[kind], rows, "fold" if kind == "given" else kind)
+        scores, held_out, fold_of_row, thrown = _core.cross_validate(
+            dataset, again._recipe(), _core.FoldPlan(kind, int(folds), numbers), rows)
+        if thrown is not None:
+            raise thrown
+        scores["held_out"] = again._held_out(dataset, held_out)
+        scores["held_out"]["fold"] = np.nan_to_num(fold_of_row, nan=-1).astype(np.int64)
+        return scores
+
+    def _held_out(self, dataset: _core.Dataset, held_out: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The predictions of a cross-validation in the shapes of ``predict``."""
+        raise NotImplementedError
+
     # What was learnt
 
     @property
@@ -163,6 +207,15 @@ class DeepGP(TableMaker, BaseEstimator):
         schema = model.schema()
         share = model.relevance()["share"]
         return {target: dict(zip(schema["features"], map(float, row))) for target, row in zip(schema["targets"], share)}
+
+    def lengthscales(self) -> dict[str, float]:
+        """The distance in each input, in its units, over which the prediction changes; infinite if it never does."""
+        model = self._require_fitted()
+        return dict(zip(model.schema()["features"], map(float, model.relevance()["lengthscale"])))
+
+    def report(self) -> str:
+        """What the model is and how its training went, in lines for people, as ``fathom fit`` prints them."""
+        return self._require_fitted().report_text().rpartition("model ")[0].rstrip() + "\n"
 
     def outside(self, X: Any) -> np.ndarray:
         """In how many columns each row lies beyond the rows of the training: [rows] of integers.
@@ -245,6 +298,17 @@ def _warn_of_ranks() -> None:
                           f"train one model on all of them, run 'mpirun -n {ranks} fathom fit' and load its file with "
                           f"fathom.load", RuntimeWarning, stacklevel=4)
             return
+
+
+def _numbered(values: Any, rows: int, what: str) -> np.ndarray:
+    """A number for each row; texts are numbered in their order."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must have one axis (1D array), not {array.ndim}")
+    require_length(array, rows, what)
+    if array.dtype.kind in "mM":
+        array = array.astype(np.int64)
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else np.unique(array, return_inverse=True)[1] * 1.0
 
 
 def _epoch(epoch: _core.Epoch) -> dict[str, Any]:

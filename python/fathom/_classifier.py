@@ -59,13 +59,19 @@ A deep Gaussian process that predicts classes, with their probabilities.
             self.classes_ = classes
         return _core.Dataset(table, [target], weights, True, self._std_table(input_std, frame, names), like)
 
+    def _held_out(self, dataset: _core.Dataset, held_out: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {"probability": held_out["probability"][:, self._order_of(dataset.classes)]}
+
+    def _order_of(self, of_model: list[str]) -> np.ndarray:
+        """The place of each label among the classes of a model, which come in an order of their own."""
+        places = {text: place for place, text in enumerate(of_model)}
+        return np.array([places[text_of(label).strip()] for label in self.classes_])
+
     def _finish_fit(self) -> None:
-        """Finds the place of each label among the classes of the model, which come in an order of their own."""
         super()._finish_fit()
         of_model = self.model_.schema()["classes"]
         if hasattr(self, "classes_"):
-            places = {text: place for place, text in enumerate(of_model)}
-            self._order = np.array([places[text_of(label).strip()] for label in self.classes_])
+            self._order = self._order_of(of_model)
         else:  # of a file
             labels = labels_of(of_model)
             self._order = np.argsort(labels)
@@ -114,10 +120,15 @@ def _labels(y: Any, rows: int) -> np.ndarray:
         if np.isnan(labels).any():
             raise ValueError("Input y contains NaN; leave out the rows without a class, as with X[~np.isnan(y)]")
         if np.isinf(labels).any():
-            raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+            raise ValueError("Input y contains infinity or a value too large for dtype('float64'). Leave out these "
+                             "rows, as with X[np.isfinite(y)]")
     if labels.dtype.kind == "O":
         missing = [row for row, label in enumerate(labels) if label is None or label != label]
         if missing:
             raise ValueError(f"Input y contains NaN, first in row {missing[0] + 1}; leave out the rows without a class")
-    check_classification_targets(labels)
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise ValueError(f"{error} The classes of y must be texts or whole numbers: for other numbers use "
+                         f"DeepGPRegressor") from None
     return labels

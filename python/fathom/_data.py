@@ -277,7 +277,8 @@ def numeric_targets(y: Any, rows: int) -> tuple[np.ndarray, list[str] | None]:
         raise ValueError(f"Input y contains NaN, first in row {row + 1}; leave out the rows without a target, as with "
                          f"X[~np.isnan(y)]")
     if np.isinf(targets).any():
-        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64'). Leave out these rows, "
+                         "as with X[np.isfinite(y)]")
     return targets, names
 
 

@@ -53,6 +53,9 @@ True
         table.set_numbers(place, targets)
         return _core.Dataset(table, target_names, weights, False, self._std_table(input_std, frame, names), like)
 
+    def _held_out(self, dataset: _core.Dataset, held_out: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: values[:, 0] if self._flat else values for name, values in held_out.items()}
+
     def _finish_fit(self) -> None:
         super()._finish_fit()
         if not hasattr(self, "_flat"):

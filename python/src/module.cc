@@ -9,6 +9,7 @@
 #include "fathom/data/role_error.h"
 #include "fathom/recipe/recipe.h"
 #include "fathom/version.h"
+#include "python/src/cross_validation.h"
 #include "python/src/model.h"
 #include "python/src/tables.h"
 #include "python/src/training.h"
@@ -57,6 +58,7 @@ PYBIND11_MODULE(_core, module) {
   BindModel(&module);
   BindDistribution(&module);
   BindTraining(&module);
+  BindCrossValidation(&module);
 }
 
 }  // namespace fathom::python
