@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from fathom import _core
-from fathom._data import DataWarning, require_length
+from fathom._data import require_length, tell
 from fathom._parameters import PARAMETERS, describe_parameters
 from fathom._progress import Callback, ProgressBar
 from fathom._tables import TableMaker
@@ -64,7 +63,7 @@ class DeepGP(TableMaker, BaseEstimator):
             threads=recipe.threads,
         )
         for note in dataset.notes:
-            warnings.warn(note, DataWarning, stacklevel=3)
+            tell(note)
         try:
             if how == "resume":
                 model, history, thrown = _core.resume(dataset, options)
@@ -294,9 +293,9 @@ def _warn_of_ranks() -> None:
     for variable in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
         ranks = os.environ.get(variable, "1")
         if ranks.isdigit() and int(ranks) > 1:
-            warnings.warn(f"mpirun has started {ranks} processes, and each of them trains a whole model by itself; to "
-                          f"train one model on all of them, run 'mpirun -n {ranks} fathom fit' and load its file with "
-                          f"fathom.load", RuntimeWarning, stacklevel=4)
+            tell(f"mpirun has started {ranks} processes, and each of them trains a whole model by itself; to train one "
+                 f"model on all of them, run 'mpirun -n {ranks} fathom fit' and load its file with fathom.load",
+                 RuntimeWarning)
             return
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from fathom import _core
 from fathom._base import DeepGP, docstring
-from fathom._data import labels_of, read_frame, require_length, require_targets, text_of
+from fathom._data import labels_of, read_frame, require_length, require_targets, tell, text_of
 from fathom._tables import free_name
 
 
@@ -110,8 +109,8 @@ def _labels(y: Any, rows: int) -> np.ndarray:
     """Class labels, one per row."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
-        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-                      "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=5)
+        tell("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
+             "for example using ravel().", DataConversionWarning)
         labels = labels.ravel()
     if labels.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")

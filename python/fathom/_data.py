@@ -16,6 +16,18 @@ class DataWarning(UserWarning):
     """Something about the data that is no error: a column left out, texts that the training has not seen."""
 
 
+def tell(text: str, category: type[Warning] = DataWarning) -> None:
+    """Warns, and shows the line of the user's that has called us, however deep we are."""
+    level = 2
+    while (frame := sys._getframe(level - 1)).f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level += 1
+    warnings.warn(text, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".")[0] in ("fathom", "sklearn")
+
+
 class Reading(NamedTuple):
     """How a column is to be read: texts as names of categories, as dates and the like if they are such, or as the
     training has read them; or not at all."""
@@ -175,8 +187,8 @@ def _fill_column(table: _core.Table, place: int, column: Any, reading: Reading) 
     else:
         table.set_objects(place, column.tolist(), reading.written, reading.how == "find")
         if reading.how == "find" and (written := table.format(place)) is not None:
-            warnings.warn(f"X: column '{table.columns[place]}': read as {written}; name it in `categorical` if its "
-                          f"texts are names", DataWarning, stacklevel=7)
+            tell(f"X: column '{table.columns[place]}': read as {written}; name it in `categorical` if its texts are "
+                 f"names")
 
 
 def _refuse_numbers(what: str, name: str, reading: Reading) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from fathom import _core
-from fathom._data import DataWarning, Frame, Reading, column_vector, read_frame
+from fathom._data import Frame, Reading, column_vector, read_frame, tell
 from fathom._parameters import RecipeParameters
 
 
@@ -119,11 +118,10 @@ class TableMaker(RecipeParameters):
             raise ValueError(f"X has {frame.width} features, but {type(self).__name__} is expecting "
                              f"{self.n_features_in_} features as input.")
         if columns is not None:
-            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature "
-                          f"names", UserWarning, stacklevel=3)
+            tell(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
+                 UserWarning)
         elif frame.names is not None:
-            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names",
-                          UserWarning, stacklevel=3)
+            tell(f"X has feature names, but {type(self).__name__} was fitted without feature names", UserWarning)
         if frame.array is not None and self._plain:
             return frame.array
         return self._table_of(frame, model.schema()["columns"])
@@ -163,7 +161,7 @@ class TableMaker(RecipeParameters):
             if levels:  # which may look like numbers, and be all numbers here
                 table.make_texts(columns.index(name))
         for note in model.notes(table):
-            warnings.warn(note, DataWarning, stacklevel=5)
+            tell(note)
         return table
 
     def _knows_all_columns(self) -> bool:

@@ -27,7 +27,10 @@ std::string ParameterName(const std::string& field) {
 
 // What the library calls a role of a column has another cure here.
 std::string WithCure(const RoleError& error) {
-  if (error.role() == "ignore") return error.text() + ", as with X.drop(columns=...)";
+  if (error.role() == "ignore") {
+    const std::string column = error.value().empty() ? "..." : "'" + error.value() + "'";
+    return error.text() + ", as with X.drop(columns=" + column + ")";
+  }
   if (error.role() == "task") return error.text() + " with DeepGPClassifier";
   return error.what();
 }

@@ -103,7 +103,8 @@ def test_cross_validation_is_the_program_s(mixed, program, tmp_path):
     X, y = mixed
     shop = np.repeat(np.arange(15), 10)
     X.assign(price=y, shop=shop).to_csv(tmp_path / "t.csv", index=False)
-    command = ["cv", tmp_path / "t.csv", "--target", "price", "--categorical", "grade", "--folds", 3, "--json", *OPTIONS]
+    command = ["cv", tmp_path / "t.csv", "--target", "price", "--categorical", "grade", "--folds", "3", "--json"]
+    command += OPTIONS
     plain = json.loads(program(*command, "--ignore", "shop"))
     grouped = json.loads(program(*command, "--group", "shop"))
     model = DeepGPRegressor(**SMALL)
