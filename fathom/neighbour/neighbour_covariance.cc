@@ -83,42 +83,65 @@ Vector WeightsOf(const NeighbourGp& gp, const Used& used, const Moments& query, 
   return SolvePositiveDefinite(GramOf(gp, used, own), k.col(0));
 }
 
+constexpr Index kBlock = 256;  // columns of k(x, Z) at a time, so that memory does not grow with U
+
+// A weight of a query on a used row.
+struct Weight {
+  Index query;
+  Index column;  // in its block
+  double value;
+};
+
+// The weights on the rows of each block, query by query.
+std::vector<std::vector<Weight>> ByBlock(const Used& used, const std::vector<Vector>& w) {
+  std::vector<std::vector<Weight>> blocks(
+      static_cast<std::size_t>((used.size() + kBlock - 1) / kBlock));
+  for (std::size_t n = 0; n < w.size(); ++n) {
+    const std::vector<Index>& own = used.NeighboursOf(static_cast<Index>(n));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      blocks[static_cast<std::size_t>(own[i] / kBlock)].push_back(
+          {static_cast<Index>(n), own[i] % kBlock, w[n][static_cast<Index>(i)]});
+    }
+  }
+  return blocks;
+}
+
+// k(Z, Z) + s I, some of its columns.
+Matrix GramColumns(const NeighbourGp& gp, const Used& used, Index begin, const Moments& block,
+                   const ThreadPool& pool) {
+  Matrix K(used.size(), block.rows());
+  pool.Run((used.size() + kBlock - 1) / kBlock, [&](Index job) {
+    const Index first = job * kBlock;
+    const Index count = std::min(kBlock, used.size() - first);
+    K.middleRows(first, count) = CrossCovariance(gp, used.x().MiddleRows(first, count), block);
+  });
+  for (Index j = 0; j < block.rows(); ++j)
+    K(begin + j, j) = gp.variance + used.NoiseVariance(begin + j);
+  return K;
+}
+
 }  // namespace
 
 Matrix NeighbourCovariance(const NeighbourGp& gp, const NeighbourData& data, const Moments& queries,
                            const Neighbours& neighbours, const ThreadPool& pool) {
   FATHOM_CHECK(neighbours.rows() == queries.rows());
-  constexpr Index kBlock = 256;
   const Index N = queries.rows();
   const Moments x = InLengthscales(gp, queries);
   const Used used(gp, data, neighbours);
   std::vector<Vector> w(static_cast<std::size_t>(N));
   pool.Run(N, [&](Index n) { w[n] = WeightsOf(gp, used, x, n); });
-  // cov = k - G W' - (G W')',  G = k(x, Z) - W (k(Z, Z) + s I) / 2, some columns of G at a time.
+  // cov = k - G W' - (G W')',  G = k(x, Z) - W (k(Z, Z) + s I) / 2.
+  const std::vector<std::vector<Weight>> blocks = ByBlock(used, w);
   Matrix GW = Matrix::Zero(N, N);
-  for (Index begin = 0; begin < used.size(); begin += kBlock) {
-    const Index count = std::min(kBlock, used.size() - begin);
-    const Moments block = used.x().MiddleRows(begin, count);
-    Matrix K(used.size(), count);
-    pool.Run((used.size() + kBlock - 1) / kBlock, [&](Index job) {
-      const Index first = job * kBlock;
-      const Index size = std::min(kBlock, used.size() - first);
-      K.middleRows(first, size) = CrossCovariance(gp, used.x().MiddleRows(first, size), block);
-    });
-    for (Index j = 0; j < count; ++j) K(begin + j, j) = gp.variance + used.NoiseVariance(begin + j);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Index begin = static_cast<Index>(b) * kBlock;
+    const Moments block = used.x().MiddleRows(begin, std::min(kBlock, used.size() - begin));
+    const Matrix K = GramColumns(gp, used, begin, block, pool);
     pool.Run(N, [&](Index n) {
       Eigen::RowVectorXd G = CrossCovariance(gp, x.MiddleRows(n, 1), block).row(0);
       const std::vector<Index>& own = used.NeighboursOf(n);
       for (std::size_t i = 0; i < own.size(); ++i) G -= 0.5 * w[n][i] * K.row(own[i]);
-      for (Index m = 0; m < N; ++m) {
-        const std::vector<Index>& others = used.NeighboursOf(m);
-        double sum = 0;
-        for (std::size_t j = 0; j < others.size(); ++j) {
-          const Index column = others[j] - begin;
-          if (column >= 0 && column < count) sum += w[m][j] * G[column];
-        }
-        GW(n, m) += sum;
-      }
+      for (const auto& [query, column, value] : blocks[b]) GW(n, query) += value * G[column];
     });
   }
   Matrix cov = CrossCovariance(gp, x, x);

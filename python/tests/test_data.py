@@ -186,7 +186,8 @@ def test_polars(mixed):
     frame, y = mixed
     plain = frame.assign(grade=frame["grade"].astype(str), used=frame["used"].map({True: "yes", False: "no"}))
     model = DeepGPClassifier(**SMALL).fit(plain, y > y.median())
-    np.testing.assert_array_equal(model.predict_proba(polars.from_pandas(plain)), model.predict_proba(plain))
+    same = polars.DataFrame({name: [None if cell != cell else cell for cell in plain[name].tolist()] for name in plain})
+    np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(plain))
 
 
 def test_a_series_names_the_target(mixed):
@@ -201,7 +202,7 @@ def dated():
     rng = np.random.default_rng(4)
     day = pd.date_range("2023-11-20 06:00", periods=150, freq="31h")
     frame = pd.DataFrame({"day": day, "size": rng.normal(size=150)})
-    return frame, (frame["size"] + day.weekday.to_numpy() / 3 + rng.normal(0, 0.1, 150)).to_numpy()
+    return frame, (frame["size"] + day.day_of_week.to_numpy() / 3 + rng.normal(0, 0.1, 150)).to_numpy()
 
 
 def test_dates_become_the_numbers_that_the_program_makes_of_them(dated):
