@@ -17,8 +17,8 @@ namespace {
 // Enough that as many as are wanted are left without those of one fold of five.
 constexpr Index kSpare = 24;
 
-// With few rows they are as good as all neighbours; with many, half of them teach the same.
-Index NeighboursInTraining(Index rows) { return rows < 2000 ? kNeighbours : kNeighbours / 2; }
+// Half of the neighbours teach the same, unless rows are few (docs/measurements/decisions.md).
+Index NeighboursInTraining(Index rows) { return rows < 300 ? kNeighbours : kNeighbours / 2; }
 
 Neighbours Nearest(const Neighbours& near) {
   return near.leftCols(std::min(near.cols(), kNeighbours));

@@ -219,8 +219,7 @@ std::string CExpertWriter::WriteNeighbours(const NeighbourExpert& expert, Index 
         uncertain ? text_.Table("off" + of_target, (rows.x.var * inverse.cwiseAbs2()).cwiseSqrt())
                   : "NULL";
     const std::string y = text_.Table("y" + of_target, rows.y.col(t));
-    const bool tree = NeighbourSearch::UsesTree(rows.x) && !rows.y.col(t).hasNaN();
-    gps.push_back(Entry(RoughnessOf(gp.correlation), !tree, CNumber(gp.variance), CNumber(gp.noise),
+    gps.push_back(Entry(RoughnessOf(gp.correlation), true, CNumber(gp.variance), CNumber(gp.noise),
                         CNumber(rows.mean[t]), scales, off, y));
   }
   const std::string local = text_.Structs("local_gp", "local_gps" + own, gps);

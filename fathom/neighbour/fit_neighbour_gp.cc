@@ -139,8 +139,9 @@ NeighbourGp FitNeighbourGp(const NeighbourData& data, const std::vector<std::int
                                  .learning_rate = options.learning_rate,
                                  .warm_up = 10,
                                  .patience = 0};
-  // The neighbours follow the metric in rounds.
-  const Index round = std::max<Index>(1, options.steps / 6);
+  // The neighbours follow the metric in rounds, unless the metric is known well enough.
+  const Index rounds = options.start ? 1 : 6;
+  const Index round = std::max<Index>(1, options.steps / rounds);
   bool stopped = false;
   while (state.step < options.steps && !stopped) {
     objective.FindNeighbours(state.parameters, copies);
@@ -169,23 +170,25 @@ Neighbours FindOthers(const NeighbourGp& gp, const NeighbourData& data,
       .FindOthers(all, std::min(m, N - 1), pool);
 }
 
-Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neighbours& neighbours,
-                    const ThreadPool& pool) {
-  const Index N = data.x.rows();
-  Moments moments(N, 1);
-  pool.Run(ChunksOf(N), [&](Index chunk) {
+namespace {
+
+// Of these rows of the table, in their order.
+Moments MomentsOfRows(const NeighbourGp& gp, const NeighbourData& data, std::span<const Index> rows,
+                      const Neighbours& neighbours, const ThreadPool& pool) {
+  const auto count = static_cast<Index>(rows.size());
+  Moments moments(count, 1);
+  pool.Run(ChunksOf(count), [&](Index chunk) {
     const Index first = chunk * kChunk;
-    const Index size = std::min(kChunk, N - first);
-    std::vector<Index> rows(static_cast<std::size_t>(size));
-    std::iota(rows.begin(), rows.end(), first);
-    const Neighbours own = neighbours.middleRows(first, size);
-    NeighbourMoments(gp, data, {data.x, rows, own}, moments.mean.data() + first,
+    const std::span<const Index> part = rows.subspan(
+        static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(kChunk, count - first)));
+    Neighbours own(std::ssize(part), neighbours.cols());
+    for (std::size_t i = 0; i < part.size(); ++i)
+      own.row(static_cast<Index>(i)) = neighbours.row(part[i]);
+    NeighbourMoments(gp, data, {data.x, part, own}, moments.mean.data() + first,
                      moments.var.data() + first);
   });
   return moments;
 }
-
-namespace {
 
 // From the rows outside the fold.
 NeighbourGp FitWithoutFold(const NeighbourGp& start, const NeighbourData& data,
@@ -211,6 +214,13 @@ NeighbourGp FitWithoutFold(const NeighbourGp& start, const NeighbourData& data,
 
 }  // namespace
 
+Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neighbours& neighbours,
+                    const ThreadPool& pool) {
+  std::vector<Index> rows(static_cast<std::size_t>(data.x.rows()));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return MomentsOfRows(gp, data, rows, neighbours, pool);
+}
+
 Moments HonestMoments(const NeighbourGp& gp, const NeighbourData& data, const RowGroups& groups,
                       const Neighbours& neighbours, const ThreadPool& pool) {
   constexpr Index kManyRows = 4000;
@@ -219,13 +229,14 @@ Moments HonestMoments(const NeighbourGp& gp, const NeighbourData& data, const Ro
   const std::int32_t folds = 1 + *std::max_element(fold_of_row.begin(), fold_of_row.end());
   Moments moments(data.x.rows(), 1);
   for (std::int32_t fold = 0; fold < folds; ++fold) {
-    const NeighbourGp own = FitWithoutFold(gp, data, groups, fold, pool);
-    const Moments all = MomentsFrom(own, data, neighbours, pool);
+    std::vector<Index> rows;
     for (Index n = 0; n < moments.rows(); ++n) {
-      if (fold_of_row[n] != fold) continue;
-      moments.mean(n, 0) = all.mean(n, 0);
-      moments.var(n, 0) = all.var(n, 0);
+      if (fold_of_row[n] == fold) rows.push_back(n);
     }
+    const NeighbourGp own = FitWithoutFold(gp, data, groups, fold, pool);
+    const Moments part = MomentsOfRows(own, data, rows, neighbours, pool);
+    moments.mean(rows, Eigen::all) = part.mean;
+    moments.var(rows, Eigen::all) = part.var;
   }
   return moments;
 }

@@ -66,24 +66,22 @@ HWY_INLINE V Correlate(D d, V r2, V* slope) {
 }
 
 // As many rows as a vector has lanes, side by side: element i of a vector of lanes is row i's. The
-// m neighbours stand relative to their row, which is so at the origin.
+// m neighbours stand relative to their row, which is so at the origin. Loops work on several
+// neighbours at a time, so that what is loaded serves more than one of them.
 class Lanes {
  public:
   Lanes(const neighbour::Work& work)
       : work_(work),
-        m_(work.queries.neighbours.cols()),
+        m_((work.queries.neighbours.cols() + kBlock - 1) / kBlock * kBlock),
         D_(work.data.x.cols()),
-        uncertain_((work.data.x.var.array() > 0).any() || (work.queries.x.var.array() > 0).any()),
         inverse_(work.gp.lengthscales.cwiseInverse()),
         x_(Size(m_ * D_)),
-        u_(uncertain_ ? Size((m_ + 1) * D_) : 0),
-        y_(Size(m_)),
         noise_(Size(m_)),
         k_(Size(m_)),
         k_slope_(Size(m_)),
-        L_(Size(Pairs() + m_)),
-        c_(Size(Pairs())),
-        c_slope_(Size(Pairs())),
+        L_(Size(At(m_ + 2, 0))),
+        c_(Size(At(m_, 0))),
+        c_slope_(Size(At(m_, 0))),
         a_(Size(m_)),
         w_(Size(m_)),
         d_lengthscales_(Size(D_)) {
@@ -107,12 +105,14 @@ class Lanes {
 
  private:
   static Index Size(Index vectors) { return vectors * kLanes; }
-  Index Pairs() const { return m_ * (m_ - 1) / 2; }
+  // The place of row i, column j in a lower triangle that is stored row by row.
+  static Index At(Index i, Index j) { return i * (i + 1) / 2 + j; }
 
   // Lanes behind the last row repeat it, and count nothing.
   void Gather(Index first) {
     const auto count = static_cast<Index>(work_.queries.rows.size());
     const Moments& x = work_.data.x;
+    uncertain_ = false;
     for (Index lane = 0; lane < kLanes; ++lane) {
       const Index place = std::min(first + lane, count - 1);
       const Index row = work_.queries.rows[static_cast<std::size_t>(place)];
@@ -120,11 +120,12 @@ class Lanes {
       const Index view = training ? work_.data.View(row) : 0;
       counts_[lane] = first + lane >= count ? 0 : training ? work_.data.Weight(row) : 1;
       const double* query = &work_.queries.x.mean(row, 0);
-      const std::int32_t* neighbours = &work_.queries.neighbours(place, 0);
+      NoteVariances(&work_.queries.x.var(row, 0));
       for (Index i = 0; i < m_; ++i) {
-        const std::int32_t n = neighbours[i];
-        y_[i * kLanes + lane] = n < 0 ? 0 : work_.data.y(n, view);
+        const std::int32_t n = NeighbourAt(place, i);
+        L_[At(m_, i) * kLanes + lane] = n < 0 ? 0 : work_.data.y(n, view);
         noise_[i * kLanes + lane] = n < 0 ? 1 : 1 / work_.data.Weight(n);
+        if (n >= 0) NoteVariances(&x.var(n, 0));
         for (Index q = 0; q < D_; ++q) {
           // What is not there stands so far away, and so far apart, that it correlates with
           // nothing.
@@ -133,124 +134,184 @@ class Lanes {
               n < 0 ? kFar * static_cast<double>(i + 1) : (x.mean(n, q) - query[q]) * inverse_[q];
         }
       }
-      if (uncertain_) GatherVariances(lane, row, neighbours);
     }
+    if (uncertain_) GatherVariances(first);
   }
 
-  void GatherVariances(Index lane, Index row, const std::int32_t* neighbours) {
-    for (Index i = 0; i <= m_; ++i) {
-      const double* var = i == m_             ? &work_.queries.x.var(row, 0)
-                          : neighbours[i] < 0 ? nullptr
-                                              : &work_.data.x.var(neighbours[i], 0);
-      for (Index q = 0; q < D_; ++q) {
-        u_[(i * D_ + q) * kLanes + lane] = var == nullptr ? 0 : var[q] * inverse_[q] * inverse_[q];
+  // -1 where there is none.
+  std::int32_t NeighbourAt(Index place, Index i) const {
+    const Neighbours& all = work_.queries.neighbours;
+    return i < all.cols() ? all(place, i) : -1;
+  }
+
+  void NoteVariances(const double* var) {
+    double sum = 0;
+    for (Index q = 0; q < D_; ++q) sum += var[q];
+    uncertain_ = uncertain_ || sum > 0;
+  }
+
+  // Of the neighbours and, behind them, of the row itself.
+  void GatherVariances(Index first) {
+    u_.resize(static_cast<std::size_t>(Size((m_ + 1) * D_)));
+    const auto count = static_cast<Index>(work_.queries.rows.size());
+    for (Index lane = 0; lane < kLanes; ++lane) {
+      const Index place = std::min(first + lane, count - 1);
+      const Index row = work_.queries.rows[static_cast<std::size_t>(place)];
+      for (Index i = 0; i <= m_; ++i) {
+        const std::int32_t n = i < m_ ? NeighbourAt(place, i) : -1;
+        const double* var = i == m_  ? &work_.queries.x.var(row, 0)
+                            : n >= 0 ? &work_.data.x.var(n, 0)
+                                     : nullptr;
+        for (Index q = 0; q < D_; ++q) {
+          u_[(i * D_ + q) * kLanes + lane] =
+              var == nullptr ? 0 : var[q] * inverse_[q] * inverse_[q];
+        }
       }
     }
   }
 
-  // The part of column q in the squared distance of neighbours i > j, or of i and the row itself.
-  V ColumnDistance(Index i, Index j, Index q) const {
-    const V difference =
-        j < 0 ? Load(x_, i * D_ + q) : hn::Sub(Load(x_, i * D_ + q), Load(x_, j * D_ + q));
-    V r2 = hn::Mul(difference, difference);
-    if (uncertain_) {
-      const Index other = j < 0 ? m_ : j;
-      r2 = hn::Add(r2, hn::Add(Load(u_, i * D_ + q), Load(u_, other * D_ + q)));
-    }
-    return r2;
+  // The variances of neighbours i and j in column q; j < 0 stands for the row itself.
+  V Uncertainty(Index i, Index j, Index q) const {
+    return hn::Add(Load(u_, i * D_ + q), Load(u_, (j < 0 ? m_ : j) * D_ + q));
   }
 
-  V Distance(Index i, Index j) const {
+  // The squared distances of neighbour i to the neighbours from j on. Variances are added at the
+  // end, so that where there are none the sum is as if nobody had asked.
+  template <Index kCount>
+  HWY_INLINE void Distances(Index i, Index j, V* r2) const {
     const D d;
-    V r2 = hn::Zero(d);
-    if (uncertain_) {
-      for (Index q = 0; q < D_; ++q) r2 = hn::Add(r2, ColumnDistance(i, j, q));
-      return r2;
-    }
-    const double* xi = &x_[i * D_ * kLanes];
-    if (j < 0) {
-      for (Index q = 0; q < D_; ++q) {
-        const V x = hn::Load(d, xi + q * kLanes);
-        r2 = hn::MulAdd(x, x, r2);
-      }
-      return r2;
-    }
-    const double* xj = &x_[j * D_ * kLanes];
+    for (Index b = 0; b < kCount; ++b) r2[b] = hn::Zero(d);
     for (Index q = 0; q < D_; ++q) {
-      const V x = hn::Sub(hn::Load(d, xi + q * kLanes), hn::Load(d, xj + q * kLanes));
+      const V xi = Load(x_, i * D_ + q);
+      for (Index b = 0; b < kCount; ++b) {
+        const V x = hn::Sub(xi, Load(x_, (j + b) * D_ + q));
+        r2[b] = hn::MulAdd(x, x, r2[b]);
+      }
+    }
+    if (!uncertain_) return;
+    for (Index q = 0; q < D_; ++q) {
+      for (Index b = 0; b < kCount; ++b) r2[b] = hn::Add(r2[b], Uncertainty(i, j + b, q));
+    }
+  }
+
+  V DistanceToRow(Index i) const {
+    V r2 = hn::Zero(D());
+    for (Index q = 0; q < D_; ++q) {
+      const V x = Load(x_, i * D_ + q);
       r2 = hn::MulAdd(x, x, r2);
     }
+    if (!uncertain_) return r2;
+    for (Index q = 0; q < D_; ++q) r2 = hn::Add(r2, Uncertainty(i, -1, q));
     return r2;
   }
 
-  // k, and K in the places of L. The correlations are kept for the gradient.
+  // K in the places of L, and below y the row v k. The correlations are kept for the gradient.
   template <Correlation kKind>
   void Covariances() {
     const D d;
     const V variance = hn::Set(d, work_.gp.variance);
     const V noise = hn::Set(d, work_.gp.noise);
-    Index pair = 0;
     for (Index i = 0; i < m_; ++i) {
       V slope;
-      const V own = Correlate<kKind>(d, Distance(i, -1), &slope);
+      const V own = Correlate<kKind>(d, DistanceToRow(i), &slope);
       Store(own, k_, i);
       Store(slope, k_slope_, i);
-      for (Index j = 0; j < i; ++j, ++pair) {
-        const V c = Correlate<kKind>(d, Distance(i, j), &slope);
-        Store(c, c_, pair);
-        Store(slope, c_slope_, pair);
-        Store(hn::Mul(variance, c), L_, At(i, j));
-      }
+      Store(hn::Mul(variance, own), L_, At(m_ + 1, i));
+      Index j = 0;
+      for (; j + kBlock <= i; j += kBlock) CovariancesFrom<kKind, kBlock>(i, j, variance);
+      for (; j < i; ++j) CovariancesFrom<kKind, 1>(i, j, variance);
       Store(hn::MulAdd(noise, Load(noise_, i), variance), L_, At(i, i));
     }
   }
 
-  static Index At(Index i, Index j) { return i * (i + 1) / 2 + j; }
+  template <Correlation kKind, Index kCount>
+  HWY_INLINE void CovariancesFrom(Index i, Index j, V variance) {
+    V r2[kCount];
+    Distances<kCount>(i, j, r2);
+    for (Index b = 0; b < kCount; ++b) {
+      V slope;
+      const V c = Correlate<kKind>(D(), r2[b], &slope);
+      Store(c, c_, At(i - 1, j + b));
+      Store(slope, c_slope_, At(i - 1, j + b));
+      Store(hn::Mul(variance, c), L_, At(i, j + b));
+    }
+  }
 
-  // Cholesky in place, row by row; the diagonal holds its inverse.
+  // Cholesky of K in place; the diagonal holds its inverse. The rows y and v k below become
+  // a = L^-1 y and w = L^-1 k by the same elimination.
   void Factorize() {
+    for (Index i = 0; i < m_; i += kBlock) {
+      for (Index j = 0; j < i; j += 2) Eliminate<kBlock>(i, j);
+      FactorizeDiagonal(i);
+    }
+    for (Index j = 0; j < m_; j += 2) Eliminate<2>(m_, j);
+  }
+
+  // Columns j and j + 1 of kRows rows below the diagonal.
+  template <Index kRows>
+  HWY_INLINE void Eliminate(Index i, Index j) {
     const D d;
-    for (Index i = 0; i < m_; ++i) {
-      const double* Li = &L_[At(i, 0) * kLanes];
-      for (Index j = 0; j <= i; ++j) {
-        const double* Lj = &L_[At(j, 0) * kLanes];
-        V sum0 = hn::Load(d, Li + j * kLanes);
-        V sum1 = hn::Zero(d);
-        Index k = 0;
-        for (; k + 1 < j; k += 2) {
-          sum0 = hn::NegMulAdd(hn::Load(d, Li + k * kLanes), hn::Load(d, Lj + k * kLanes), sum0);
-          sum1 = hn::NegMulAdd(hn::Load(d, Li + (k + 1) * kLanes),
-                               hn::Load(d, Lj + (k + 1) * kLanes), sum1);
-        }
-        if (k < j)
-          sum0 = hn::NegMulAdd(hn::Load(d, Li + k * kLanes), hn::Load(d, Lj + k * kLanes), sum0);
-        const V sum = hn::Add(sum0, sum1);
-        Store(j < i ? hn::Mul(sum, Load(L_, At(j, j))) : hn::Div(hn::Set(d, 1.0), hn::Sqrt(sum)),
-              L_, At(i, j));
+    const double* left = &L_[At(j, 0) * kLanes];
+    const double* right = &L_[At(j + 1, 0) * kLanes];
+    double* rows[kRows];
+    V first[kRows], second[kRows];
+    for (Index r = 0; r < kRows; ++r) {
+      rows[r] = &L_[At(i + r, 0) * kLanes];
+      first[r] = hn::Load(d, rows[r] + j * kLanes);
+      second[r] = hn::Load(d, rows[r] + (j + 1) * kLanes);
+    }
+    for (Index k = 0; k < j; ++k) {
+      const V lk = hn::Load(d, left + k * kLanes);
+      const V rk = hn::Load(d, right + k * kLanes);
+      for (Index r = 0; r < kRows; ++r) {
+        const V x = hn::Load(d, rows[r] + k * kLanes);
+        first[r] = hn::NegMulAdd(x, lk, first[r]);
+        second[r] = hn::NegMulAdd(x, rk, second[r]);
+      }
+    }
+    const V left_inverse = hn::Load(d, left + j * kLanes);
+    const V between = hn::Load(d, right + j * kLanes);
+    const V right_inverse = hn::Load(d, right + (j + 1) * kLanes);
+    for (Index r = 0; r < kRows; ++r) {
+      first[r] = hn::Mul(first[r], left_inverse);
+      second[r] = hn::Mul(hn::NegMulAdd(first[r], between, second[r]), right_inverse);
+      hn::Store(first[r], d, rows[r] + j * kLanes);
+      hn::Store(second[r], d, rows[r] + (j + 1) * kLanes);
+    }
+  }
+
+  // The block on the diagonal whose first row is i.
+  HWY_INLINE void FactorizeDiagonal(Index i) {
+    const D d;
+    V s[kBlock][kBlock];
+    for (Index r = 0; r < kBlock; ++r) {
+      for (Index c = 0; c <= r; ++c) s[r][c] = Load(L_, At(i + r, i + c));
+    }
+    for (Index k = 0; k < i; ++k) {
+      V x[kBlock];
+      for (Index r = 0; r < kBlock; ++r) x[r] = Load(L_, At(i + r, k));
+      for (Index r = 0; r < kBlock; ++r) {
+        for (Index c = 0; c <= r; ++c) s[r][c] = hn::NegMulAdd(x[r], x[c], s[r][c]);
+      }
+    }
+    for (Index r = 0; r < kBlock; ++r) {
+      for (Index c = 0; c <= r; ++c) {
+        for (Index k = 0; k < c; ++k) s[r][c] = hn::NegMulAdd(s[r][k], s[c][k], s[r][c]);
+        s[r][c] = c < r ? hn::Mul(s[r][c], s[c][c]) : hn::Div(hn::Set(d, 1.0), hn::Sqrt(s[r][c]));
+        Store(s[r][c], L_, At(i + r, i + c));
       }
     }
   }
 
-  // [neighbour-moments], with a = L^-1 y and w = L^-1 k; returns the sum of log densities.
+  // [neighbour-moments]; returns the sum of log densities.
   double Predict(Index first) {
     const D d;
     const V variance = hn::Set(d, work_.gp.variance);
     V mean = hn::Zero(d);
     V explained = hn::Zero(d);
     for (Index i = 0; i < m_; ++i) {
-      V a = Load(y_, i);
-      V w = hn::Mul(variance, Load(k_, i));
-      for (Index j = 0; j < i; ++j) {
-        const V l = Load(L_, At(i, j));
-        a = hn::NegMulAdd(l, Load(a_, j), a);
-        w = hn::NegMulAdd(l, Load(w_, j), w);
-      }
-      const V inverse = Load(L_, At(i, i));
-      a = hn::Mul(a, inverse);
-      w = hn::Mul(w, inverse);
-      Store(a, a_, i);
-      Store(w, w_, i);
-      mean = hn::MulAdd(a, w, mean);
+      const V w = Load(L_, At(m_ + 1, i));
+      mean = hn::MulAdd(Load(L_, At(m_, i)), w, mean);
       explained = hn::MulAdd(w, w, explained);
     }
     // Rounding may take more than all of the variance away; the noise is always left.
@@ -276,59 +337,107 @@ class Lanes {
     return total;
   }
 
-  // [neighbour-gradient]
+  // a = K^-1 y and w = K^-1 k, from the last rows of L.
+  void SolveBackward() {
+    for (Index i = 0; i < m_; ++i) {
+      Store(Load(L_, At(m_, i)), a_, i);
+      Store(Load(L_, At(m_ + 1, i)), w_, i);
+    }
+    for (Index i = m_ - kBlock; i >= 0; i -= kBlock) {
+      V a[kBlock], w[kBlock];
+      for (Index r = kBlock - 1; r >= 0; --r) {
+        a[r] = Load(a_, i + r);
+        w[r] = Load(w_, i + r);
+        for (Index k = r + 1; k < kBlock; ++k) {
+          const V l = Load(L_, At(i + k, i + r));
+          a[r] = hn::NegMulAdd(l, a[k], a[r]);
+          w[r] = hn::NegMulAdd(l, w[k], w[r]);
+        }
+        a[r] = hn::Mul(a[r], Load(L_, At(i + r, i + r)));
+        w[r] = hn::Mul(w[r], Load(L_, At(i + r, i + r)));
+        Store(a[r], a_, i + r);
+        Store(w[r], w_, i + r);
+      }
+      for (Index j = 0; j < i; ++j) {
+        V aj = Load(a_, j);
+        V wj = Load(w_, j);
+        for (Index r = 0; r < kBlock; ++r) {
+          const V l = Load(L_, At(i + r, j));
+          aj = hn::NegMulAdd(l, a[r], aj);
+          wj = hn::NegMulAdd(l, w[r], wj);
+        }
+        Store(aj, a_, j);
+        Store(wj, w_, j);
+      }
+    }
+  }
+
+  // [neighbour-gradient]. The slopes become the gradient with respect to the logarithm of the
+  // lengthscales per squared distance of one column: r2 falls by twice a column's part of it when
+  // that logarithm grows.
   void Backward() {
+    SolveBackward();
     const D d;
     const V counts = hn::Load(d, counts_);
     const V g_mean = hn::Mul(counts, hn::Load(d, g_mean_));
     const V g_var = hn::Mul(counts, hn::Load(d, g_var_));
-    // a = K^-1 y and w = K^-1 k
-    for (Index i = m_ - 1; i >= 0; --i) {
-      const V inverse = Load(L_, At(i, i));
-      const V a = hn::Mul(Load(a_, i), inverse);
-      const V w = hn::Mul(Load(w_, i), inverse);
-      Store(a, a_, i);
-      Store(w, w_, i);
-      for (Index j = 0; j < i; ++j) {
-        const V l = Load(L_, At(i, j));
-        Store(hn::NegMulAdd(l, a, Load(a_, j)), a_, j);
-        Store(hn::NegMulAdd(l, w, Load(w_, j)), w_, j);
-      }
-    }
-    const V variance = hn::Set(d, work_.gp.variance);
+    const V falls = hn::Set(d, -2 * work_.gp.variance);
     V d_variance = g_var;
     V d_noise = g_var;
     const V two_g_var = hn::Add(g_var, g_var);
-    Index pair = 0;
     for (Index i = 0; i < m_; ++i) {
       const V a = Load(a_, i);
       const V w = Load(w_, i);
       const V dk = hn::Sub(hn::Mul(g_mean, a), hn::Mul(two_g_var, w));
       d_variance = hn::MulAdd(dk, Load(k_, i), d_variance);
-      AddLengthscales(i, -1, hn::Mul(hn::Mul(dk, variance), Load(k_slope_, i)));
+      Store(hn::Mul(hn::Mul(dk, falls), Load(k_slope_, i)), k_slope_, i);
       const V d_diagonal = hn::Mul(w, hn::Sub(hn::Mul(g_var, w), hn::Mul(g_mean, a)));
       d_variance = hn::Add(d_variance, d_diagonal);
       d_noise = hn::MulAdd(d_diagonal, Load(noise_, i), d_noise);
-      for (Index j = 0; j < i; ++j, ++pair) {
-        // Both K_ij and K_ji.
-        const V cross = hn::MulAdd(w, Load(a_, j), hn::Mul(a, Load(w_, j)));
-        const V dK = hn::Sub(hn::Mul(hn::Mul(two_g_var, w), Load(w_, j)), hn::Mul(g_mean, cross));
+      // Both K_ij and K_ji.
+      const V by_w = hn::Sub(hn::Mul(two_g_var, w), hn::Mul(g_mean, a));
+      const V by_a = hn::Mul(g_mean, w);
+      for (Index j = 0; j < i; ++j) {
+        const Index pair = At(i - 1, j);
+        const V dK = hn::NegMulAdd(by_a, Load(a_, j), hn::Mul(by_w, Load(w_, j)));
         d_variance = hn::MulAdd(dK, Load(c_, pair), d_variance);
-        AddLengthscales(i, j, hn::Mul(hn::Mul(dK, variance), Load(c_slope_, pair)));
+        Store(hn::Mul(hn::Mul(dK, falls), Load(c_slope_, pair)), c_slope_, pair);
       }
     }
+    Index q = 0;
+    for (; q + kBlock <= D_; q += kBlock) AddLengthscales<kBlock>(q);
+    for (; q < D_; ++q) AddLengthscales<1>(q);
     hn::Store(d_variance, d, sums_);
     for (const double lane : sums_) d_variance_ += lane;
     hn::Store(d_noise, d, sums_);
     for (const double lane : sums_) d_noise_ += lane;
   }
 
-  // r2 falls by twice a column's part of it when the logarithm of its lengthscale grows.
-  void AddLengthscales(Index i, Index j, V d_r2) {
-    const V share = hn::Mul(hn::Set(D(), -2.0), d_r2);
-    for (Index q = 0; q < D_; ++q)
-      Store(hn::MulAdd(share, ColumnDistance(i, j, q), Load(d_lengthscales_, q)), d_lengthscales_,
-            q);
+  // Of the columns from q on.
+  template <Index kCount>
+  HWY_INLINE void AddLengthscales(Index q) {
+    V sum[kCount];
+    for (Index c = 0; c < kCount; ++c) sum[c] = Load(d_lengthscales_, q + c);
+    for (Index i = 0; i < m_; ++i) {
+      V xi[kCount];
+      const V own = Load(k_slope_, i);
+      for (Index c = 0; c < kCount; ++c) {
+        xi[c] = Load(x_, i * D_ + q + c);
+        sum[c] = hn::MulAdd(hn::Mul(own, xi[c]), xi[c], sum[c]);
+        if (uncertain_) sum[c] = hn::MulAdd(own, Uncertainty(i, -1, q + c), sum[c]);
+      }
+      for (Index j = 0; j < i; ++j) {
+        const V slope = Load(c_slope_, At(i - 1, j));
+        for (Index c = 0; c < kCount; ++c) {
+          const V x = hn::Sub(xi[c], Load(x_, j * D_ + q + c));
+          sum[c] = hn::MulAdd(hn::Mul(slope, x), x, sum[c]);
+        }
+        if (!uncertain_) continue;
+        for (Index c = 0; c < kCount; ++c)
+          sum[c] = hn::MulAdd(slope, Uncertainty(i, j, q + c), sum[c]);
+      }
+    }
+    for (Index c = 0; c < kCount; ++c) Store(sum[c], d_lengthscales_, q + c);
   }
 
   void AddGradient() {
@@ -354,16 +463,17 @@ class Lanes {
 #else
   static constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
 #endif
+  static constexpr Index kBlock = 4;
 
   const neighbour::Work& work_;
-  Index m_, D_;
-  bool uncertain_;
-  Vector inverse_;      // of the lengthscales
-  Buffer x_, u_, y_;    // neighbours: scaled places and variances, targets
-  Buffer noise_;        // 1 over the neighbours' weights
-  Buffer k_, k_slope_;  // correlations with the row
-  Buffer L_;            // lower triangle, row by row
-  Buffer c_, c_slope_;  // correlations among neighbours i > j, row by row
+  Index m_, D_;             // m is rounded up to whole blocks by neighbours that are not there
+  bool uncertain_ = false;  // whether one of the lanes' rows or neighbours is
+  Vector inverse_;          // of the lengthscales
+  Buffer x_, u_;            // neighbours: scaled places and variances
+  Buffer noise_;            // 1 over the neighbours' weights
+  Buffer k_, k_slope_;      // correlations with the row
+  Buffer L_;                // lower triangle, row by row; below it y and k
+  Buffer c_, c_slope_;      // correlations among neighbours i > j, at (i - 1, j) of a triangle
   Buffer a_, w_;
   Buffer d_lengthscales_;
   double d_variance_ = 0, d_noise_ = 0;

@@ -1,11 +1,33 @@
 #include "fathom/neighbour/scan.h"
 
-#include <algorithm>
+#include <numeric>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fathom/neighbour/scan.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
+
+#ifndef FATHOM_NEIGHBOUR_SCAN_WORK_
+#define FATHOM_NEIGHBOUR_SCAN_WORK_
+namespace fathom::neighbour {
+
+constexpr Index kLeafRows = 64;
+
+// One query and what is searched.
+struct ScanWork {
+  std::span<const std::int32_t> rows;
+  Index num_leaves;
+  Index columns;
+  const double* values;
+  const double* boxes;
+  const double* query;
+  NearestList* nearest;
+  const std::function<bool(std::int32_t)>& left_out;
+};
+
+}  // namespace fathom::neighbour
+#endif  // FATHOM_NEIGHBOUR_SCAN_WORK_
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::HWY_NAMESPACE {
@@ -13,37 +35,93 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
 
-// The squared distances of the query to the rows of one block; whether any is below the limit.
+// The squared distances of the query to the rows of one block; whether any is within the limit. As
+// soon as some columns say that none is, the others need not be looked at.
 bool BlockDistances(const double* HWY_RESTRICT block, const double* query, Index columns,
                     double limit, double* HWY_RESTRICT distances) {
+  constexpr Index kColumnsAtATime = 4;
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto most = hn::Set(d, limit);
   bool any = false;
   for (Index first = 0; first < kSimdPadding; first += lanes) {
     auto sum = hn::Zero(d);
-    for (Index q = 0; q < columns; ++q) {
-      const auto x = hn::Sub(hn::Load(d, block + q * kSimdPadding + first), hn::Set(d, query[q]));
-      sum = hn::MulAdd(x, x, sum);
+    bool near = true;
+    for (Index q = 0; q < columns && near;) {
+      for (const Index end = std::min(columns, q + kColumnsAtATime); q < end; ++q) {
+        const auto x = hn::Sub(hn::Load(d, block + q * kSimdPadding + first), hn::Set(d, query[q]));
+        sum = hn::MulAdd(x, x, sum);
+      }
+      near = !hn::AllFalse(d, hn::Le(sum, most));
     }
-    any = any || !hn::AllFalse(d, hn::Lt(sum, hn::Set(d, limit)));
+    any = any || near;
     hn::Store(sum, d, distances + first);
   }
   return any;
 }
 
-void ScanBlocks(const double* values, Index rows, Index columns, const double* query,
-                NearestList* nearest, const std::function<bool(std::int32_t)>& left_out) {
+void ScanLeaf(const neighbour::ScanWork& work, Index leaf) {
   HWY_ALIGN double distances[kSimdPadding];
-  double worst = nearest->worst();
-  for (Index first = 0; first < rows; first += kSimdPadding) {
-    if (!BlockDistances(values + first * columns, query, columns, worst, distances)) continue;
-    const Index count = std::min(kSimdPadding, rows - first);
-    for (Index i = 0; i < count; ++i) {
-      const auto row = static_cast<std::int32_t>(first + i);
-      if (!(distances[i] < worst) || left_out(row)) continue;
-      nearest->Offer(distances[i], row);
-      worst = nearest->worst();
+  const auto count = static_cast<Index>(work.rows.size());
+  const Index end = std::min(count, (leaf + 1) * neighbour::kLeafRows);
+  double worst = work.nearest->worst();
+  for (Index first = leaf * neighbour::kLeafRows; first < end; first += kSimdPadding) {
+    if (!BlockDistances(work.values + first * work.columns, work.query, work.columns, worst,
+                        distances))
+      continue;
+    for (Index i = 0; i < std::min(kSimdPadding, end - first); ++i) {
+      if (!(distances[i] <= worst)) continue;
+      const std::int32_t row = work.rows[static_cast<std::size_t>(first + i)];
+      if (work.left_out(row)) continue;
+      work.nearest->Offer(distances[i], row);
+      worst = work.nearest->worst();
     }
+  }
+}
+
+struct LeafGap {
+  double gap;
+  Index leaf;
+  bool operator<(const LeafGap& other) const {  // the nearest is the greatest
+    return gap != other.gap ? gap > other.gap : leaf > other.leaf;
+  }
+};
+
+// The squared distances of the query to the boxes. They are summed like those of rows, so that by
+// rounding, too, none exceeds that of a row in the box.
+std::vector<LeafGap> LeafGaps(const neighbour::ScanWork& work) {
+  const D d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  std::vector<LeafGap> gaps(static_cast<std::size_t>(work.num_leaves));
+  HWY_ALIGN double sums[kSimdPadding];
+  for (Index block = 0; block < work.num_leaves; block += kSimdPadding) {
+    const double* box = work.boxes + 2 * block * work.columns;
+    for (Index first = 0; first < kSimdPadding; first += lanes) {
+      auto sum = hn::Zero(d);
+      for (Index q = 0; q < work.columns; ++q) {
+        const double* column = box + 2 * q * kSimdPadding + first;
+        const auto x = hn::Set(d, work.query[q]);
+        const auto below = hn::Sub(hn::Load(d, column), x);
+        const auto above = hn::Sub(x, hn::Load(d, column + kSimdPadding));
+        const auto gap = hn::Max(hn::Max(below, above), hn::Zero(d));
+        sum = hn::MulAdd(gap, gap, sum);
+      }
+      hn::Store(sum, d, sums + first);
+    }
+    for (Index i = 0; i < std::min(kSimdPadding, work.num_leaves - block); ++i)
+      gaps[static_cast<std::size_t>(block + i)] = {sums[i], block + i};
+  }
+  return gaps;
+}
+
+// The nearest leaf first, until the next one is too far away.
+void ScanLeaves(const neighbour::ScanWork& work) {
+  std::vector<LeafGap> leaves = LeafGaps(work);
+  std::make_heap(leaves.begin(), leaves.end());
+  while (!leaves.empty() && leaves.front().gap <= work.nearest->worst()) {
+    ScanLeaf(work, leaves.front().leaf);
+    std::pop_heap(leaves.begin(), leaves.end());
+    leaves.pop_back();
   }
 }
 
@@ -54,23 +132,70 @@ HWY_AFTER_NAMESPACE();
 namespace fathom {
 
 namespace {
-HWY_EXPORT(ScanBlocks);
+
+HWY_EXPORT(ScanLeaves);
+
+using neighbour::kLeafRows;
+
+// The column in which these rows differ most.
+Index WidestColumn(const Matrix& places, std::span<const std::int32_t> rows) {
+  Eigen::RowVectorXd least = places.row(rows.front());
+  Eigen::RowVectorXd most = least;
+  for (const std::int32_t row : rows) {
+    least = least.cwiseMin(places.row(row));
+    most = most.cwiseMax(places.row(row));
+  }
+  Index widest = 0;
+  (most - least).maxCoeff(&widest);
+  return widest;
+}
+
 }  // namespace
 
-BlockedRows::BlockedRows(const Matrix& rows)
-    : rows_(rows.rows()),
-      columns_(rows.cols()),
-      values_(static_cast<std::size_t>(PaddedSize(rows_) * columns_)) {
-  for (Index n = 0; n < rows_; ++n) {
+RowLeaves::RowLeaves(const Matrix& places, std::vector<std::int32_t> rows)
+    : columns_(places.cols()),
+      rows_(std::move(rows)),
+      num_leaves_((std::ssize(rows_) + kLeafRows - 1) / kLeafRows),
+      values_(static_cast<std::size_t>(PaddedSize(std::ssize(rows_)) * columns_)),
+      boxes_(static_cast<std::size_t>(2 * PaddedSize(num_leaves_) * columns_)) {
+  Split(places, rows_);
+  Fill(places);
+}
+
+// All leaves but the last are full.
+void RowLeaves::Split(const Matrix& places, std::span<std::int32_t> rows) {
+  const Index leaves = (std::ssize(rows) + kLeafRows - 1) / kLeafRows;
+  if (leaves <= 1) return;
+  const Index q = WidestColumn(places, rows);
+  const auto half = static_cast<std::size_t>((leaves + 1) / 2 * kLeafRows);
+  std::nth_element(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(half), rows.end(),
+                   [&](std::int32_t a, std::int32_t b) {
+                     return places(a, q) != places(b, q) ? places(a, q) < places(b, q) : a < b;
+                   });
+  Split(places, rows.first(half));
+  Split(places, rows.subspan(half));
+}
+
+void RowLeaves::Fill(const Matrix& places) {
+  for (Index n = 0; n < std::ssize(rows_); ++n) {
     const Index block = n / kSimdPadding * kSimdPadding;
-    for (Index q = 0; q < columns_; ++q)
-      values_[block * columns_ + q * kSimdPadding + n % kSimdPadding] = rows(n, q);
+    const Index leaf = n / kLeafRows;
+    double* box = &boxes_[2 * (leaf / kSimdPadding * kSimdPadding) * columns_];
+    for (Index q = 0; q < columns_; ++q) {
+      const double x = places(rows_[static_cast<std::size_t>(n)], q);
+      values_[block * columns_ + q * kSimdPadding + n % kSimdPadding] = x;
+      double& least = box[2 * q * kSimdPadding + leaf % kSimdPadding];
+      double& most = box[(2 * q + 1) * kSimdPadding + leaf % kSimdPadding];
+      least = n % kLeafRows == 0 ? x : std::min(least, x);
+      most = n % kLeafRows == 0 ? x : std::max(most, x);
+    }
   }
 }
 
-void BlockedRows::Scan(const double* query, NearestList* nearest,
-                       const std::function<bool(std::int32_t)>& left_out) const {
-  HWY_DYNAMIC_DISPATCH(ScanBlocks)(values_.data(), rows_, columns_, query, nearest, left_out);
+void RowLeaves::Scan(const double* query, NearestList* nearest,
+                     const std::function<bool(std::int32_t)>& left_out) const {
+  HWY_DYNAMIC_DISPATCH(ScanLeaves)
+  ({rows_, num_leaves_, columns_, values_.data(), boxes_.data(), query, nearest, left_out});
 }
 
 }  // namespace fathom

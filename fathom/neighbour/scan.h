@@ -1,10 +1,13 @@
-// The nearest of many rows by looking at all of them, several at a time.
+// The nearest of many rows. Rows that stand close together share a leaf with a box around it; only
+// leaves whose box is near enough are looked at, several rows at a time.
 #ifndef FATHOM_NEIGHBOUR_SCAN_H_
 #define FATHOM_NEIGHBOUR_SCAN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "fathom/base/aligned.h"
@@ -15,20 +18,19 @@ namespace fathom {
 // The m nearest rows so far, nearest first; of equally near ones, the first.
 class NearestList {
  public:
-  explicit NearestList(Index m) : most_(static_cast<std::size_t>(m)) { found_.reserve(most_ + 1); }
+  explicit NearestList(Index m) : most_(static_cast<std::size_t>(m)) { found_.reserve(most_); }
 
-  // What must be undercut to enter the list.
+  // What must not be exceeded to enter the list.
   double worst() const {
     return found_.size() < most_ ? std::numeric_limits<double>::infinity() : found_.back().distance;
   }
   void Offer(double distance, std::int32_t row) {
-    if (found_.size() == most_ && !(Entry{distance, row} < found_.back())) return;
-    std::size_t place = found_.size();
-    found_.push_back({distance, row});
-    for (; place > 0 && Entry{distance, row} < found_[place - 1]; --place)
-      found_[place] = found_[place - 1];
-    found_[place] = {distance, row};
-    if (found_.size() > most_) found_.pop_back();
+    const Entry entry{distance, row};
+    if (found_.size() == most_) {
+      if (most_ == 0 || !(entry < found_.back())) return;
+      found_.pop_back();
+    }
+    found_.insert(std::upper_bound(found_.begin(), found_.end(), entry), entry);
   }
   // The rows, into memory for m of them; what is not there is left as it is.
   void Write(std::int32_t* rows) const {
@@ -47,18 +49,28 @@ class NearestList {
   std::vector<Entry> found_;
 };
 
-// Rows in blocks whose columns lie side by side, for vector instructions.
-class BlockedRows {
+// A copy of some rows of a matrix, in the order of a k-d tree. Immutable.
+class RowLeaves {
  public:
-  explicit BlockedRows(const Matrix& rows);
-  // Offers all rows that are near enough and not left out. The distance of a row does not depend on
-  // the others.
+  // Halves the rows at the median of the column in which they differ most, again and again.
+  RowLeaves(const Matrix& places, std::vector<std::int32_t> rows);
+
+  // Offers all rows that are near enough and not left out. The distance of a row is a sum over its
+  // columns in their order, and does not depend on the other rows.
   void Scan(const double* query, NearestList* nearest,
             const std::function<bool(std::int32_t)>& left_out) const;
 
+  Index num_leaves() const { return num_leaves_; }
+
  private:
-  Index rows_, columns_;
-  AlignedBuffer values_;  // [blocks][columns][kSimdPadding]
+  void Split(const Matrix& places, std::span<std::int32_t> rows);
+  void Fill(const Matrix& places);
+
+  Index columns_;
+  std::vector<std::int32_t> rows_;  // their places in the matrix, leaf after leaf
+  Index num_leaves_;
+  AlignedBuffer values_;  // [blocks][columns][kSimdPadding rows]
+  AlignedBuffer boxes_;   // [leaf blocks][columns][least, most][kSimdPadding leaves]
 };
 
 }  // namespace fathom

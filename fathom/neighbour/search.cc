@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <nanoflann.hpp>
 #include <utility>
 
 #include "fathom/base/error.h"
@@ -13,11 +11,6 @@
 namespace fathom {
 
 namespace {
-
-// Below so many rows, or above so many columns, looking at all of them is faster than the tree
-// (docs/measurements/performance.md).
-constexpr Index kTreeRows = 20'000;
-constexpr Index kTreeColumns = 15;
 
 // Scaled rows. A row's own variance is the squared distance along one more column in which all
 // queries are 0.
@@ -28,50 +21,6 @@ Matrix ScaledPlaces(const Moments& x, const Vector& lengthscales, bool own_colum
   if (own_column) places.rightCols(1) = (x.var * inverse.cwiseAbs2()).cwiseSqrt();
   return places;
 }
-
-// The rows of a matrix as nanoflann wants to see them.
-struct Places {
-  const Matrix& rows;
-  std::size_t kdtree_get_point_count() const { return static_cast<std::size_t>(rows.rows()); }
-  double kdtree_get_pt(std::size_t row, std::size_t column) const {
-    return rows(static_cast<Index>(row), static_cast<Index>(column));
-  }
-  template <class Box>
-  bool kdtree_get_bbox(Box& /*box*/) const {
-    return false;
-  }
-};
-using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Places>,
-                                                 Places, -1, std::int32_t>;
-
-// Keeps the m nearest of those that are offered and not left out.
-class Nearest {
- public:
-  using DistanceType = double;
-  Nearest(Index m, std::span<const std::int32_t> copies, Index self)
-      : found_(m), copies_(copies), self_(self) {}
-
-  // For nanoflann.
-  bool addPoint(double distance, std::int32_t row) {
-    if (!LeftOut(row)) found_.Offer(distance, row);
-    return true;
-  }
-  bool full() const { return std::isfinite(found_.worst()); }
-  double worstDist() const { return found_.worst(); }
-  std::size_t size() const { return 0; }
-
-  bool LeftOut(std::int32_t row) const {
-    if (self_ < 0) return false;
-    if (row == self_) return true;
-    return !copies_.empty() && copies_[row] >= 0 && copies_[row] == copies_[self_];
-  }
-  NearestList* list() { return &found_; }
-
- private:
-  NearestList found_;
-  std::span<const std::int32_t> copies_;
-  Index self_;
-};
 
 }  // namespace
 
@@ -112,9 +61,14 @@ struct NeighbourSearch::State {
   Vector lengthscales;
   bool own_column = false;
   std::vector<std::int32_t> copies;
-  Places view{places};
-  std::unique_ptr<Tree> tree;  // or
-  std::unique_ptr<BlockedRows> blocked;
+  std::unique_ptr<RowLeaves> leaves;
+
+  // Whether a row may not help to predict the training row `self`.
+  bool LeftOut(std::int32_t row, Index self) const {
+    if (self < 0) return false;
+    if (row == self) return true;
+    return !copies.empty() && copies[row] >= 0 && copies[row] == copies[self];
+  }
 
   // `queries` are scaled; `selves` are the training rows that they are, or empty.
   Neighbours Find(const Matrix& queries, std::span<const Index> selves, Index m,
@@ -125,14 +79,11 @@ struct NeighbourSearch::State {
     pool.Run(chunks, [&](Index chunk) {
       const Index end = std::min(queries.rows(), (chunk + 1) * kChunk);
       for (Index n = chunk * kChunk; n < end; ++n) {
-        Nearest nearest(m, copies, selves.empty() ? -1 : selves[static_cast<std::size_t>(n)]);
-        if (tree != nullptr) {
-          tree->findNeighbors(nearest, &queries(n, 0), nanoflann::SearchParams());
-        } else {
-          blocked->Scan(&queries(n, 0), nearest.list(),
-                        [&](std::int32_t row) { return nearest.LeftOut(row); });
-        }
-        nearest.list()->Write(&found(n, 0));
+        const Index self = selves.empty() ? -1 : selves[static_cast<std::size_t>(n)];
+        NearestList nearest(m);
+        leaves->Scan(&queries(n, 0), &nearest,
+                     [&](std::int32_t row) { return LeftOut(row, self); });
+        nearest.Write(&found(n, 0));
       }
     });
     return found;
@@ -147,28 +98,14 @@ NeighbourSearch::NeighbourSearch(const Moments& x, const Vector& lengthscales,
   state_->lengthscales = lengthscales;
   state_->places = ScaledPlaces(x, lengthscales, state_->own_column);
   state_->copies = std::move(copies);
-  if (std::find(unknown.begin(), unknown.end(), true) != unknown.end()) {
-    // Nowhere: a distance that is no number is never the smaller one.
-    Matrix known = state_->places;
-    for (Index n = 0; n < known.rows(); ++n) {
-      if (unknown[static_cast<std::size_t>(n)])
-        known.row(n).setConstant(std::numeric_limits<double>::quiet_NaN());
-    }
-    state_->blocked = std::make_unique<BlockedRows>(known);
-  } else if (UsesTree(x)) {
-    state_->tree = std::make_unique<Tree>(static_cast<int>(state_->places.cols()), state_->view,
-                                          nanoflann::KDTreeSingleIndexAdaptorParams(16));
-    state_->tree->buildIndex();
-  } else {
-    state_->blocked = std::make_unique<BlockedRows>(state_->places);
+  std::vector<std::int32_t> known;
+  for (std::int32_t n = 0; n < static_cast<std::int32_t>(x.rows()); ++n) {
+    if (unknown.empty() || !unknown[static_cast<std::size_t>(n)]) known.push_back(n);
   }
+  state_->leaves = std::make_unique<RowLeaves>(state_->places, std::move(known));
 }
 
 NeighbourSearch::~NeighbourSearch() = default;
-
-bool NeighbourSearch::UsesTree(const Moments& x) {
-  return x.rows() >= kTreeRows && x.cols() <= kTreeColumns;
-}
 
 Index NeighbourSearch::rows() const { return state_->places.rows(); }
 

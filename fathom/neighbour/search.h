@@ -17,8 +17,7 @@ namespace fathom {
 // copies, as if they were one row that nobody has seen. -1: none.
 std::vector<std::int32_t> FindCopies(const Moments& x, const Matrix& y);
 
-// Holds scaled copies of the training rows, O(N D). A k-d tree where columns are few and rows many,
-// otherwise blocks of all distances by matrix products. Immutable.
+// Holds scaled copies of the training rows, O(N D), in the leaves of a k-d tree. Immutable.
 class NeighbourSearch {
  public:
   // `copies` [N] may be empty. So may `unknown` [N]: the rows whose target is not known, which are
@@ -28,10 +27,6 @@ class NeighbourSearch {
   ~NeighbourSearch();
   NeighbourSearch(const NeighbourSearch&) = delete;
   NeighbourSearch& operator=(const NeighbourSearch&) = delete;
-
-  // Whether these rows are searched by a tree. It adds squares up without fused operations, so that
-  // distances differ in their last bits.
-  static bool UsesTree(const Moments& x);
 
   Index rows() const;
   // [rows, m]: nearest first; equally near ones by their place. Neighbours that are not there are
