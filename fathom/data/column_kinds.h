@@ -24,9 +24,9 @@ enum class Evidence { kFirstLines, kEverything };
 void FindKinds(const ReadOptions& options, std::string_view body, Evidence evidence,
                CsvLayout* layout, std::vector<Note>* notes);
 
-// The same of cells in memory, none of them missing: the format of dates, times or numbers as people
-// write them in which all cells can be read. None if there is no such format, and where all cells
-// are plain numbers: whoever has these as strings means names.
+// The same of cells in memory, none of them missing: the format of dates, times or numbers as
+// people write them in which all cells can be read. None if there is no such format, and where all
+// cells are plain numbers: whoever has these as strings means names.
 std::optional<CellFormat> FormatOfTexts(std::span<const std::string_view> cells);
 
 }  // namespace fathom::internal

@@ -33,7 +33,7 @@ struct JointPrediction {
   Matrix Mean() const;      // [N, targets]
   Matrix Variance() const;  // [N, targets]
   // [N, N] of each target. By the law of total covariance over the parts, and in each of them
-  //   cov(y_n, y_m) = sum_k R_nm^k b_k(n) b_k(m),   b_k = E[E[y | xi] he_k(xi)],   [joint-rows-of-y]
+  //   cov(y_n, y_m) = sum_k R_nm^k b_k(n) b_k(m),  b_k = E[E[y | xi] he_k(xi)],  [joint-rows-of-y]
   // he_k the normalised Hermite polynomials (Mehler's formula). If y is Gaussian given the
   // component, b_1 is all there is. The diagonal is Variance().
   std::vector<Matrix> Covariances(const ThreadPool& pool) const;

@@ -33,11 +33,11 @@ class ModelPredictor {
   // Predicts y in the units of the file (f with options.latent) from columns that are those of
   // model().schema().FeatureNames(). Classes have no units: see Likelihood::Observe.
   Prediction Predict(const Moments& inputs, const PredictOptions& options = {}) const;
-  // The same of all rows together: how far rows that lie close are off together. Every row alone has
-  // the distribution that Predict gives (its mean and variance, where that is a mixture over paths).
-  // options.samples: draws of all rows through the hidden layers of a deep GP, 0 for 128. Takes time
-  // and memory in O(N^2), in O(N^3) for several hidden layers or uncertain cells. Throws Error for
-  // classes, for too many rows and where a member knows rows one by one alone.
+  // The same of all rows together: how far rows that lie close are off together. Every row alone
+  // has the distribution that Predict gives (its mean and variance, where that is a mixture over
+  // paths). options.samples: draws of all rows through the hidden layers of a deep GP, 0 for 128.
+  // Takes memory in O(N^2) and time in O(N^3). Throws Error for classes, for too many rows and
+  // where a member knows rows one by one alone.
   JointPrediction PredictJoint(const Moments& inputs, const PredictOptions& options = {}) const;
   // P(y = class) [N, classes] in the order of model().schema().classes. Throws Error where the
   // model predicts numbers.

@@ -65,7 +65,8 @@ True
                 latent: bool = False) -> Any:
         """The mean of each row; with `return_std` also its standard deviation, with `return_cov` the rows' covariance.
 
-        All are of the target itself, noise included, in its units; with `latent` of the function without noise.
+        All are of the target itself, noise included, in its units; with `latent` of the function without noise. Where
+        the target is predicted on a log scale, as ``report()`` says, that function is the logarithm.
 
         The covariance is [rows, rows], or [rows, rows, targets]; the squares of the standard deviations are on its
         diagonal. It says how far rows that lie close are off together, which a sum or a difference of predictions
