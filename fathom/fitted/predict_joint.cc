@@ -43,13 +43,8 @@ Prediction Gathered(const Prediction& mixture) {
 
 }  // namespace
 
-JointPart ModelPredictor::PredictGroupJointly(std::size_t group, const Moments& inputs,
-                                              const PredictOptions& options,
-                                              const std::vector<Matrix>& means,
-                                              const Prediction& y) const {
-  PredictOptions latent = options;
-  latent.latent = true;
-  const Prediction f = PredictGroup(group, inputs, latent, means);
+JointPart ModelPredictor::JoinRows(std::size_t group, const Prediction& y, const Prediction& f,
+                                   std::vector<Matrix> correlations) const {
   JointPart part;
   part.weight = WeightOf(groups_[group].members);
   part.rows = y.observed() || f.size() > 1 ? Gathered(y) : y;
@@ -58,9 +53,7 @@ JointPart ModelPredictor::PredictGroupJointly(std::size_t group, const Moments& 
     part.share.push_back(y.observed() ? Matrix(Matrix::Ones(f_var.rows(), f_var.cols()))
                                       : ShareOf(f_var, component.var));
   }
-  const GroupRows rows = RowsFor(group, inputs, means);
-  for (const Matrix& cov : groups_[group].expert->Covariances(rows.x, options))
-    part.correlations.push_back(CorrelationsIn(cov));
+  part.correlations = std::move(correlations);
   return part;
 }
 
@@ -75,16 +68,20 @@ JointPrediction ModelPredictor::PredictJoint(const Moments& inputs,
   }
   const bool calibrated = !options.latent && model_.calibration() != nullptr;
   const Moments inside = MovedInside(inputs, options.latent);
-  PredictOptions of_parts = options;
-  of_parts.latent = options.latent || calibrated;  // the calibration knows the noise
+  PredictOptions latent = options;
+  latent.latent = true;
   JointPrediction parts;
   std::vector<Matrix> means(groups_.size());
   std::vector<Moments> members;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Prediction y = PredictGroup(g, inside, options, means);
     if (WeightOf(groups_[g].members) > 0) {
-      const Prediction f = calibrated ? PredictGroup(g, inside, of_parts, means) : y;
-      parts.parts.push_back(PredictGroupJointly(g, inside, of_parts, means, f));
+      const Prediction f = PredictGroup(g, inside, latent, means);
+      std::vector<Matrix> correlations =
+          groups_[g].expert->Covariances(RowsFor(g, inside, means).x, options);
+      for (Matrix& cov : correlations) cov = CorrelationsIn(cov);
+      // The calibration knows the noise, and needs the functions alone.
+      parts.parts.push_back(JoinRows(g, calibrated ? f : y, f, std::move(correlations)));
       members.emplace_back(y.Mean(), y.Variance());
     }
     means[g] = y.Mean();

@@ -54,10 +54,9 @@ class ModelPredictor {
   };
   GroupRows RowsFor(std::size_t group, const Moments& inputs,
                     const std::vector<Matrix>& means) const;
-  // The same rows together; `y` is what PredictGroup said of them.
-  JointPart PredictGroupJointly(std::size_t group, const Moments& inputs,
-                                const PredictOptions& options, const std::vector<Matrix>& means,
-                                const Prediction& y) const;
+  // The rows of a group together: y, as PredictGroup has it, of functions f with correlations.
+  JointPart JoinRows(std::size_t group, const Prediction& y, const Prediction& f,
+                     std::vector<Matrix> correlations) const;
   // The centre of the members' predictions after all corrections. `inside`: the rows as the members
   // saw them. *common [N, targets], unless null: the variance that rows share, corrected likewise.
   Moments CalibratedCentre(const Moments& inputs, const Moments& inside,

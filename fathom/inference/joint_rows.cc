@@ -162,7 +162,7 @@ std::vector<Matrix> CovariancesOfRows(const DeepGp& model, const ConditionedMode
     }
     means.rowwise() -= means.colwise().mean().eval();
     cov.noalias() += means.transpose() * means;
-    covariances.push_back(cov / static_cast<double>(S));
+    covariances.emplace_back(cov / static_cast<double>(S));
   }
   return covariances;
 }
