@@ -14,6 +14,7 @@
 #include "fathom/ensemble/shares.h"
 #include "fathom/ensemble/target_choice.h"
 #include "fathom/fitted/by_expert.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/logistic_expert.h"
 #include "fathom/train/observations.h"
 
@@ -121,7 +122,6 @@ class EnsembleTraining {
   }
 
   void Stage(std::optional<Checkpoint> unfinished) {
-    const Stopwatch watch;
     Member network;
     try {
       network = Train(std::move(unfinished));
@@ -132,15 +132,20 @@ class EnsembleTraining {
     }
     if (Interrupted(network.summary)) {
       interrupted_ = network.summary;
+      steps_of_interrupted_ = network.summary.steps;
       return;
     }
     Add(std::move(network));
   }
 
   Member Train(std::optional<Checkpoint> unfinished) {
-    FitControl control = control_;
-    control.seconds_before = 0;
-    CountOn(&control);
+    const auto done = static_cast<double>(done_.size());
+    const double all = (1 + kAgain) * (done + static_cast<double>(FoldsLeft()));
+    const FitControl control = ControlOf({.stage = std::ssize(done_),
+                                          .steps = StepsOfDone(),
+                                          .seconds = SecondsOfDone(),
+                                          .begin = done / all,
+                                          .share = 1 / all});
     const Dataset part = Subset(dataset_, table_->folds[kinds_[kind_].next_fold()].train);
     if (unfinished) {
       unfinished->done = done_;
@@ -156,11 +161,53 @@ class EnsembleTraining {
     return TrainNetwork(part, recipe, control, context);
   }
 
+  // Each network has left a fold out. Now that the folds have said what it is worth, it learns from
+  // all rows, with small steps. What was checked is the least that it can do.
+  void LearnFromAllRows(std::vector<Member>* members) {
+    constexpr double kOfRate = 0.4;
+    std::vector<Member*> networks;
+    for (Member& member : *members) {
+      if (dynamic_cast<const DeepGpExpert*>(member.expert.get()) != nullptr)
+        networks.push_back(&member);
+    }
+    const double share = kAgain / (1 + kAgain) / static_cast<double>(networks.size());
+    for (std::size_t k = 0; k < networks.size() && !interrupted_ && !stopped_; ++k) {
+      Member& network = *networks[k];
+      const Index before = network.summary.steps;
+      const auto steps = static_cast<Index>(kAgain * static_cast<double>(before));
+      if (steps == 0) continue;
+      Checkpoint start = TrainFurther(network, steps);
+      start.schema = context_.schema;
+      start.data = context_.data;
+      start.asked = recipe_;
+      start.done = done_;
+      start.network.recipe.optimizer.learning_rate *= kOfRate;
+      const FitControl control =
+          ControlOf({.stage = std::ssize(done_) + static_cast<Index>(k),
+                     .steps = StepsOfDone() + steps_again_ - before,
+                     .seconds = SecondsOfDone() + seconds_again_,
+                     .begin = 1 / (1 + kAgain) + share * static_cast<double>(k),
+                     .share = share});
+      try {
+        Member longer = ContinueTraining(dataset_, std::move(start), control, &since_checkpoint_);
+        if (longer.summary.reason == StopReason::kNumericalFailure) continue;
+        steps_again_ += longer.summary.steps - before;
+        seconds_again_ += longer.summary.seconds;
+        if (Interrupted(longer.summary)) interrupted_ = longer.summary;
+        if (interrupted_) break;
+        network.expert = longer.expert;
+        network.summary = longer.summary;
+      } catch (const NumericalError&) {
+        continue;  // it is as good as before
+      }
+    }
+  }
+
   // Most of the time budget is for the networks, in equal parts.
   double TimeForNext() const {
     const double budget = recipe_.optimizer.time_budget;
     if (budget == 0) return 0;
-    constexpr double kForNetworks = 0.8;
+    constexpr double kForNetworks = 0.65;
     constexpr double kLeast = 1e-3;  // 0 would be no budget at all
     const double left = kForNetworks * (budget - control_.seconds_before) - SecondsOfDone();
     return std::max(kLeast, left / static_cast<double>(FoldsLeft()));
@@ -182,39 +229,44 @@ class EnsembleTraining {
   bool Tell(Progress progress) {
     if (!control_.callback || stopped_) return !stopped_;
     progress.step = progress.steps = StepsOfDone();
-    progress.fraction = Fraction(0);
+    const auto done = static_cast<double>(done_.size());
+    const auto left = static_cast<double>(FoldsLeft());
+    progress.fraction = done + left == 0 ? 1 : done / (done + left) / (1 + kAgain);
     stopped_ = !control_.callback(progress);
     return !stopped_;
   }
 
-  double Fraction(double of_stage) const {
-    const auto left = static_cast<double>(FoldsLeft());
-    const auto done = static_cast<double>(done_.size());
-    return left == 0 ? 1 : (done + of_stage) / (done + left);
-  }
+  // Where a training stands in the whole: what comes before it, and its part of the progress.
+  struct Stand {
+    Index stage = 0;
+    Index steps = 0;
+    double seconds = 0;
+    double begin = 0, share = 1;
+  };
 
   // Steps and time go on where the networks before have ended.
-  void CountOn(FitControl* control) const {
-    const auto stage = static_cast<Index>(done_.size());
-    const double seconds = control_.seconds_before + SecondsOfDone();
-    const Index steps = StepsOfDone();
+  FitControl ControlOf(const Stand& stand) const {
+    FitControl control = control_;
+    control.seconds_before = 0;
+    const double seconds = control_.seconds_before + stand.seconds;
     if (control_.callback) {
-      control->callback = [=, this](Progress progress) {
-        progress.step += steps;
-        progress.steps += steps;
+      control.callback = [=, this](Progress progress) {
+        progress.step += stand.steps;
+        progress.steps += stand.steps;
         progress.seconds += seconds;
-        progress.fraction = Fraction(progress.fraction);
+        progress.fraction = stand.begin + stand.share * progress.fraction;
         return control_.callback(progress);
       };
     }
     if (control_.on_epoch) {
-      control->on_epoch = [=, this](EpochMetrics metrics) {
-        metrics.stage = stage;
-        metrics.step += steps;
+      control.on_epoch = [=, this](EpochMetrics metrics) {
+        metrics.stage = stand.stage;
+        metrics.step += stand.steps;
         metrics.seconds += seconds;
         control_.on_epoch(metrics);
       };
     }
+    return control;
   }
 
   // The model when all networks are done, or as far as they are.
@@ -236,6 +288,7 @@ class EnsembleTraining {
     } else {
       parts.members = MixtureOfClasses(complete);
     }
+    if (!complete.empty()) LearnFromAllRows(&parts.members);
     parts.summary = WholeSummary();
     return Model(std::move(parts));
   }
@@ -302,7 +355,7 @@ class EnsembleTraining {
     if (!done_.empty()) summary = done_.front().summary;
     if (interrupted_) summary = *interrupted_;
     summary.rows = target_.rows();
-    summary.steps = StepsOfDone() + (interrupted_ ? interrupted_->steps : 0);
+    summary.steps = StepsOfDone() + steps_again_ + steps_of_interrupted_;
     summary.recoveries = 0;
     for (const Member& network : done_) summary.recoveries += network.summary.recoveries;
     summary.seconds = control_.seconds_before + watch_.Seconds() + seconds_before_;
@@ -328,11 +381,16 @@ class EnsembleTraining {
   double seconds_before_ = 0;
   Stopwatch since_checkpoint_;
   std::vector<CrossFit> kinds_;
-  std::vector<bool> alive_;                     // [kinds]: neither failed nor far behind
-  std::size_t kind_ = 0;                        // in training
-  std::vector<Member> done_;                    // in the order of training
+  std::vector<bool> alive_;   // [kinds]: neither failed nor far behind
+  std::size_t kind_ = 0;      // in training
+  std::vector<Member> done_;  // in the order of training
+  // When a network learns from all rows, it makes so many of its steps again.
+  static constexpr double kAgain = 0.25;
+  Index steps_again_ = 0;
+  double seconds_again_ = 0;
   std::optional<TrainingSummary> interrupted_;  // of the network that was
-  bool stopped_ = false;                        // by the callback, while there was no network
+  Index steps_of_interrupted_ = 0;
+  bool stopped_ = false;  // by the callback, while there was no network
   std::unique_ptr<NumberEnsemble> numbers_;
 };
 

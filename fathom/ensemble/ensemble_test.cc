@@ -12,6 +12,7 @@
 #include "fathom/fit/resume.h"
 #include "fathom/fitted/beyond.h"
 #include "fathom/fitted/calibration.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/fitted/predictor.h"
@@ -269,6 +270,32 @@ TEST(Ensemble, DoesWithoutAKindThatCannotBeTrained) {
     EXPECT_TRUE(failed);
     EXPECT_TRUE(ModelPredictor(model, 1).Predict(dataset.inputs).Mean().allFinite());
   }
+}
+
+TEST(Ensemble, NetworksLearnFromAllRowsInTheEnd) {
+  Recipe recipe = SmallStack();
+  recipe.local = Local::kNever;
+  const Model model = Fit(Wave(60), recipe);
+  Index networks = 0;
+  for (const Member& member : model.members()) {
+    if (dynamic_cast<const DeepGpExpert*>(member.expert.get()) == nullptr) continue;
+    ++networks;
+    EXPECT_EQ(member.summary.rows, 60);
+    EXPECT_GT(member.summary.steps, member.recipe.optimizer.steps);
+  }
+  EXPECT_GT(networks, 0);
+
+  // Interrupted there, it is usable, and goes on to the same bits.
+  const TestFolder folder;
+  FitControl control;
+  control.checkpoint = folder.Path("checkpoint");
+  const Index all_folds = 3 * 5 * recipe.optimizer.steps;
+  control.callback = [&](const Progress& progress) { return progress.step < all_folds + 2; };
+  const Model cut = Fit(Wave(60), recipe, control);
+  EXPECT_EQ(cut.summary().reason, StopReason::kInterrupted);
+  EXPECT_EQ(cut.summary().steps, all_folds + 2);
+  EXPECT_TRUE(ModelPredictor(cut, 1).Predict(Wave(7).inputs).Mean().allFinite());
+  ExpectSamePredictions(model, Resume(Wave(60), LoadCheckpoint(control.checkpoint)));
 }
 
 TEST(Ensemble, KeepsToItsTimeBudget) {

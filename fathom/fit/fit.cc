@@ -131,17 +131,10 @@ Checkpoint StartAgain(const Model& model, Index steps) {
   if (model.members().size() > 1)
     ThrowError("a model of several members cannot be trained further; fit it anew, or fit one ",
                "network, with the recipe's stack 'never'");
-  Checkpoint start{
-      .schema = model.schema(), .data = model.data(), .network = FromMember(model.leader())};
-  Recipe& recipe = start.network.recipe;
-  const Index steps_before = start.network.summary.steps;
-  Require(steps_before >= 0, "steps of the model", "at least 0", steps_before);
-  recipe.stack = start.asked.stack = Stacking::kNever;
-  recipe.optimizer.time_budget = 0;
-  recipe.optimizer.steps = recipe.low_noise_steps = steps;
-  start.asked = recipe;
-  start.state = MinimizeState(Pack(start.network.network, PackingOf(recipe)), steps_before);
-  start.factors.updates = steps_before;
+  Checkpoint start = TrainFurther(model.leader(), steps);
+  start.schema = model.schema();
+  start.data = model.data();
+  start.asked = start.network.recipe;
   return start;
 }
 

@@ -140,7 +140,7 @@ NeighbourGp FitNeighbourGp(const NeighbourData& data, const std::vector<std::int
                                  .warm_up = 10,
                                  .patience = 0};
   // The neighbours follow the metric in rounds, unless the metric is known well enough.
-  const Index rounds = options.start ? 1 : 6;
+  const Index rounds = options.start ? 2 : 6;
   const Index round = std::max<Index>(1, options.steps / rounds);
   bool stopped = false;
   while (state.step < options.steps && !stopped) {

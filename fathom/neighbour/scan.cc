@@ -12,7 +12,8 @@
 #define FATHOM_NEIGHBOUR_SCAN_WORK_
 namespace fathom::neighbour {
 
-constexpr Index kLeafRows = 64;
+constexpr Index kBlocks = 4;  // are looked at together; each has kSimdPadding rows
+constexpr Index kLeafRows = 2 * kBlocks * kSimdPadding;
 
 // One query and what is searched.
 struct ScanWork {
@@ -34,10 +35,13 @@ namespace fathom::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
+using neighbour::kBlocks;
+using neighbour::kLeafRows;
 
-// The squared distances of the query to the rows of one block; whether any is within the limit. As
-// soon as some columns say that none is, the others need not be looked at.
-bool BlockDistances(const double* HWY_RESTRICT block, const double* query, Index columns,
+// The squared distances of the query to the rows of some blocks; whether any is within the limit.
+// The blocks' sums do not wait for each other. As soon as some columns say that no row is near, the
+// others need not be looked at.
+bool BlockDistances(const double* HWY_RESTRICT blocks, const double* query, Index columns,
                     double limit, double* HWY_RESTRICT distances) {
   constexpr Index kColumnsAtATime = 4;
   const D d;
@@ -45,36 +49,41 @@ bool BlockDistances(const double* HWY_RESTRICT block, const double* query, Index
   const auto most = hn::Set(d, limit);
   bool any = false;
   for (Index first = 0; first < kSimdPadding; first += lanes) {
-    auto sum = hn::Zero(d);
+    hn::Vec<D> sum[kBlocks];
+    for (auto& of_block : sum) of_block = hn::Zero(d);
     bool near = true;
     for (Index q = 0; q < columns && near;) {
       for (const Index end = std::min(columns, q + kColumnsAtATime); q < end; ++q) {
-        const auto x = hn::Sub(hn::Load(d, block + q * kSimdPadding + first), hn::Set(d, query[q]));
-        sum = hn::MulAdd(x, x, sum);
+        const auto at = hn::Set(d, query[q]);
+        for (Index b = 0; b < kBlocks; ++b) {
+          const double* column = blocks + (b * columns + q) * kSimdPadding + first;
+          const auto x = hn::Sub(hn::Load(d, column), at);
+          sum[b] = hn::MulAdd(x, x, sum[b]);
+        }
       }
-      near = !hn::AllFalse(d, hn::Le(sum, most));
+      auto least = sum[0];
+      for (Index b = 1; b < kBlocks; ++b) least = hn::Min(least, sum[b]);
+      near = !hn::AllFalse(d, hn::Le(least, most));
     }
     any = any || near;
-    hn::Store(sum, d, distances + first);
+    for (Index b = 0; b < kBlocks; ++b) hn::Store(sum[b], d, distances + b * kSimdPadding + first);
   }
   return any;
 }
 
 void ScanLeaf(const neighbour::ScanWork& work, Index leaf) {
-  HWY_ALIGN double distances[kSimdPadding];
+  constexpr Index kRows = kBlocks * kSimdPadding;
+  HWY_ALIGN double distances[kRows];
   const auto count = static_cast<Index>(work.rows.size());
-  const Index end = std::min(count, (leaf + 1) * neighbour::kLeafRows);
-  double worst = work.nearest->worst();
-  for (Index first = leaf * neighbour::kLeafRows; first < end; first += kSimdPadding) {
-    if (!BlockDistances(work.values + first * work.columns, work.query, work.columns, worst,
-                        distances))
+  const Index end = std::min(count, (leaf + 1) * kLeafRows);
+  for (Index first = leaf * kLeafRows; first < end; first += kRows) {
+    if (!BlockDistances(work.values + first * work.columns, work.query, work.columns,
+                        work.nearest->worst(), distances))
       continue;
-    for (Index i = 0; i < std::min(kSimdPadding, end - first); ++i) {
-      if (!(distances[i] <= worst)) continue;
+    for (Index i = 0; i < std::min(kRows, end - first); ++i) {
+      if (!(distances[i] <= work.nearest->worst())) continue;
       const std::int32_t row = work.rows[static_cast<std::size_t>(first + i)];
-      if (work.left_out(row)) continue;
-      work.nearest->Offer(distances[i], row);
-      worst = work.nearest->worst();
+      if (!work.left_out(row)) work.nearest->Offer(distances[i], row);
     }
   }
 }
@@ -156,7 +165,7 @@ RowLeaves::RowLeaves(const Matrix& places, std::vector<std::int32_t> rows)
     : columns_(places.cols()),
       rows_(std::move(rows)),
       num_leaves_((std::ssize(rows_) + kLeafRows - 1) / kLeafRows),
-      values_(static_cast<std::size_t>(PaddedSize(std::ssize(rows_)) * columns_)),
+      values_(static_cast<std::size_t>(num_leaves_ * kLeafRows * columns_)),
       boxes_(static_cast<std::size_t>(2 * PaddedSize(num_leaves_) * columns_)) {
   Split(places, rows_);
   Fill(places);

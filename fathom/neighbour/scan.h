@@ -15,25 +15,23 @@
 
 namespace fathom {
 
-// The m nearest rows so far, nearest first; of equally near ones, the first.
+// Collects the m nearest rows; of equally near ones, the first. Rows are kept as they come, and
+// sorted out whenever there are twice as many as wanted.
 class NearestList {
  public:
-  explicit NearestList(Index m) : most_(static_cast<std::size_t>(m)) { found_.reserve(most_); }
+  explicit NearestList(Index m) : most_(static_cast<std::size_t>(m)) { found_.reserve(2 * most_); }
 
-  // What must not be exceeded to enter the list.
-  double worst() const {
-    return found_.size() < most_ ? std::numeric_limits<double>::infinity() : found_.back().distance;
-  }
+  // Rows that are further away are not among the nearest.
+  double worst() const { return worst_; }
   void Offer(double distance, std::int32_t row) {
-    const Entry entry{distance, row};
-    if (found_.size() == most_) {
-      if (most_ == 0 || !(entry < found_.back())) return;
-      found_.pop_back();
-    }
-    found_.insert(std::upper_bound(found_.begin(), found_.end(), entry), entry);
+    if (!(distance <= worst_)) return;
+    found_.push_back({distance, row});
+    if (found_.size() >= 2 * most_) KeepNearest();
   }
-  // The rows, into memory for m of them; what is not there is left as it is.
-  void Write(std::int32_t* rows) const {
+  // The rows, nearest first, into memory for m of them; what is not there is left as it is.
+  void Write(std::int32_t* rows) {
+    KeepNearest();
+    std::sort(found_.begin(), found_.end());
     for (std::size_t i = 0; i < found_.size(); ++i) rows[i] = found_[i].row;
   }
 
@@ -45,7 +43,18 @@ class NearestList {
       return distance != other.distance ? distance < other.distance : row < other.row;
     }
   };
+
+  void KeepNearest() {
+    if (most_ == 0) found_.clear();
+    if (found_.size() < most_ || most_ == 0) return;
+    const auto last = found_.begin() + static_cast<std::ptrdiff_t>(most_ - 1);
+    std::nth_element(found_.begin(), last, found_.end());
+    worst_ = last->distance;
+    found_.resize(most_);
+  }
+
   std::size_t most_;
+  double worst_ = std::numeric_limits<double>::infinity();
   std::vector<Entry> found_;
 };
 

@@ -182,6 +182,20 @@ void ResolveSteps(Index rows, Recipe* recipe) {
   if (low_noise_steps == 0) low_noise_steps = std::max(steps, static_cast<Index>(longer));
 }
 
+Checkpoint TrainFurther(const Member& member, Index steps) {
+  Checkpoint start;
+  start.network = FromMember(member);
+  Recipe& recipe = start.network.recipe;
+  const Index steps_before = start.network.summary.steps;
+  Require(steps_before >= 0, "steps of the model", "at least 0", steps_before);
+  recipe.stack = Stacking::kNever;
+  recipe.optimizer.time_budget = 0;
+  recipe.optimizer.steps = recipe.low_noise_steps = steps;
+  start.state = MinimizeState(Pack(start.network.network, PackingOf(recipe)), steps_before);
+  start.factors.updates = steps_before;
+  return start;
+}
+
 Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                     const TrainingContext& context) {
   const Stopwatch watch;

@@ -27,6 +27,9 @@ struct TrainingContext {
 // used, NumericalError if no step could be computed.
 Member TrainNetwork(const Dataset& dataset, const Recipe& recipe, const FitControl& control,
                     const TrainingContext& context);
+// A checkpoint from which the network of a member is trained for so many more steps, on a schedule
+// of their own. The caller says of what table.
+Checkpoint TrainFurther(const Member& member, Index steps);
 // Goes on from a checkpoint. Takes the dataset to be the one that the training began with.
 Member ContinueTraining(const Dataset& dataset, Checkpoint checkpoint, const FitControl& control,
                         Stopwatch* since_checkpoint = nullptr);
