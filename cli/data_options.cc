@@ -146,7 +146,7 @@ void AddRoleOptions(CLI::App* app, DataOptions* options) {
   AddColumns(
       app, "--bits", &options->bits,
       "Column of hexadecimal digits, such as a fingerprint of a molecule: each digit is four "
-      "inputs of 0 or 1; repeat it or give a,b");
+      "inputs of 0 or 1; a digit of a column of 0 and 1 alone is one; repeat it or give a,b");
   app->add_option("--weights", options->weights,
                   "Column that says how much each row counts; only the ratios matter")
       ->type_name("NAME");
@@ -187,7 +187,11 @@ Roles RolesOf(const DataOptions& options) {
 
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads) {
   return ReadTableWithBits(Opened(options.table), ReadingFor(roles, ReadingOf(options, threads)),
-                           SplitLists(options.bits));
+                           BitsOf(options));
+}
+
+std::vector<BitColumn> BitsOf(const DataOptions& options) {
+  return BitColumns(SplitLists(options.bits));
 }
 
 InputStd ReadInputStd(const DataOptions& options, int threads) {

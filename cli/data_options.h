@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/cli11_fwd.h"
+#include "fathom/data/bits.h"
 #include "fathom/data/dataset.h"
 #include "fathom/fitted/report.h"
 #include "fathom/inference/predict.h"
@@ -40,6 +41,7 @@ void AddDataOptions(CLI::App* app, DataOptions* options);
 // What the options mean to the library. Throw Error naming the option.
 ReadOptions ReadingOf(const DataOptions& options, int threads);
 Roles RolesOf(const DataOptions& options);
+std::vector<BitColumn> BitsOf(const DataOptions& options);
 
 // The table as it is read for these roles, and what --input-std says about its cells.
 Table ReadTableFor(const DataOptions& options, const Roles& roles, int threads);

@@ -1,25 +1,21 @@
 // Models, checkpoints and settings of others.
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/prediction_table.h"
-#include "fathom/io/file_bytes.h"
 #include "fathom/io/safetensors.h"
 #include "fathom/io/toml.h"
 #include "fathom/train/checkpoint.h"
 #include "fuzz/target.h"
 
-FATHOM_FUZZ_TARGET(safetensors) { fathom::ReadSafeTensors(path); }
+FATHOM_FUZZ_TARGET(safetensors) { fathom::SafeTensorsFromBytes("fuzz", bytes); }
 
-FATHOM_FUZZ_TARGET(toml) {
-  const fathom::FileBytes file(path);
-  fathom::ParseToml("fuzz", file.bytes());
-}
+FATHOM_FUZZ_TARGET(toml) { fathom::ParseToml("fuzz", bytes); }
 
 FATHOM_FUZZ_TARGET(model) {
-  const fathom::ModelPredictor predictor(fathom::LoadModel(path), 1);
+  const fathom::ModelPredictor predictor(fathom::ModelFromBytes("fuzz", bytes), 1);
   fathom::Moments inputs;
   inputs.SetZero(2, predictor.model().schema().width());
   const fathom::TargetPrediction prediction = fathom::PredictTargets(predictor, inputs);
   fathom::PredictionTable(prediction, predictor.model().schema(), {}, {.quantiles = {0.025, 0.5}});
 }
 
-FATHOM_FUZZ_TARGET(checkpoint) { fathom::LoadCheckpoint(path); }
+FATHOM_FUZZ_TARGET(checkpoint) { fathom::CheckpointFromBytes("fuzz", bytes); }

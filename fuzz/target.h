@@ -12,13 +12,13 @@ namespace fathom::fuzz {
 
 struct Target {
   std::string name;
-  void (*run)(const std::string& path);  // of a file that holds the bytes
+  void (*run)(std::string_view bytes);  // of a file
 };
 
 // All targets of the program.
 std::vector<Target>& Targets();
 
-// Runs the target on the bytes as if they stood in a file. Takes Error, NumericalError and a lack
+// Runs the target on the bytes. Takes Error, NumericalError and a lack
 // of memory for answers; everything else goes on to the caller.
 void Run(const Target& target, std::string_view bytes);
 
@@ -29,8 +29,8 @@ struct Registration {
 }  // namespace fathom::fuzz
 
 #define FATHOM_FUZZ_TARGET(name)                                                     \
-  static void Fuzz_##name(const std::string& path);                                  \
+  static void Fuzz_##name(std::string_view bytes);                                   \
   static const fathom::fuzz::Registration registration_##name({#name, Fuzz_##name}); \
-  static void Fuzz_##name(const std::string& path)
+  static void Fuzz_##name(std::string_view bytes)
 
 #endif  // FATHOM_FUZZ_TARGET_H_

@@ -171,7 +171,7 @@ SplitData LoadSplitData(const std::string& folder, const std::string& name,
   data.roles.targets = {header.back()};
   data.roles.ignore = OnlyThose(options.roles.ignore, header);
   data.roles.categorical = OnlyThose(options.roles.categorical, header);
-  data.table = ReadTableWithBits(file, ReadingFor(data.roles, reading), bits);
+  data.table = ReadTableWithBits(file, ReadingFor(data.roles, reading), BitColumns(bits));
   const std::string splits = (place / "test_indices.txt").string();
   data.splits = ParseSplits(splits, FileBytes(splits).bytes(), data.table.values.rows());
   return data;

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "fathom/fathom.h"
 #include "fathom/train/checkpoint.h"
@@ -75,36 +77,60 @@ void AddTables(Corpus* corpus) {
   corpus->Add("toml", "a = 1\n[fit]\nb = [\"x\", 'y', 3]  # comment\n\"quoted key\" = true\n");
 }
 
-// A file of the format before the last, which has no checksum: else every change would be refused
-// at the door.
-std::string WithoutChecksum(std::string bytes) {
-  bytes = Replaced(bytes, "\"checksum\"", "\"checksun\"");
-  return Replaced(bytes, "\"format_version\":\"7\"", "\"format_version\":\"5\"");
+// A file of an older format, which has no checksum: else every change would be refused at the door.
+std::string WithoutChecksum(const std::string& bytes) {
+  const std::string older = Replaced(Replaced(bytes, "\"checksum\"", "\"checksun\""),
+                                     "\"format_version\":\"7\"", "\"format_version\":\"5\"");
+  if (older == Replaced(bytes, "\"checksum\"", "\"checksun\""))
+    throw std::logic_error("the fuzz seeds do not know this format of model files");
+  return older;
 }
 
+void AddModel(const Model& model, Corpus* corpus) {
+  const std::string bytes = ModelToBytes(model);
+  for (const char* target : {"safetensors", "model"}) corpus->Add(target, bytes);
+  corpus->Add("model", WithoutChecksum(bytes));
+}
+
+Dataset Few(const std::vector<double>& y, std::vector<std::string> classes = {}) {
+  DatasetParts parts;
+  parts.schema = NumericSchema({"x"}, {"y"});
+  parts.schema.classes = std::move(classes);
+  const auto rows = static_cast<Index>(y.size());
+  parts.inputs = Moments::Certain(Vector::LinSpaced(rows, -1, 1));
+  parts.targets = Eigen::Map<const Vector>(y.data(), rows);
+  return parts;
+}
+
+// One network, and the members that the default adds: lines, neighbours, calibrations, targets that
+// are counts with many zeros, classes.
 void AddModels(Corpus* corpus) {
+  Recipe network;
+  network.architecture.hidden = {1};
+  network.architecture.inducing = {2};
+  network.optimizer.steps = 2;
+  network.stack = Stacking::kNever;
   const std::string table = corpus->Path("csv");
   for (const EverydayTable& everyday : EverydayTables()) {
     if (everyday.what != "ISO dates" && everyday.what != "units behind numbers") continue;
     std::ofstream(table, std::ios::binary) << everyday.text;
-    const Dataset dataset = MakeDataset(ReadTable(table), {"y"});
-    Recipe recipe;
-    recipe.architecture.hidden = {1};
-    recipe.architecture.inducing = {2};
-    recipe.optimizer.steps = 2;
-    recipe.stack = Stacking::kNever;
-    const std::string path = corpus->Path("model");
     FitControl control;
     control.checkpoint = corpus->Path("checkpoint");
     control.checkpoint_interval = 0;
-    SaveModel(Fit(dataset, recipe, control), path);
-    for (const std::string& file : {path, control.checkpoint}) {
-      if (!fs::exists(file)) continue;
-      const std::string bytes = ReadBytes(file);
-      corpus->Add("safetensors", bytes);
-      corpus->Add(file == path ? "model" : "checkpoint", WithoutChecksum(bytes));
-    }
+    AddModel(Fit(MakeDataset(ReadTable(table), {"y"}), network, control), corpus);
+    if (!fs::exists(control.checkpoint)) continue;
+    const std::string bytes = ReadBytes(control.checkpoint);
+    corpus->Add("safetensors", bytes);
+    corpus->Add("checkpoint", WithoutChecksum(bytes));
   }
+  Recipe neighbours = network;
+  neighbours.stack = Stacking::kAuto;
+  neighbours.local = Local::kOnly;
+  AddModel(Fit(Few({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8}), neighbours), corpus);
+  AddModel(Fit(Few({0, 0, 4, 0, 5, 0, 0, 6, 0, 0, 0, 8, 0, 0, 3, 0}), neighbours), corpus);
+  Recipe classes = network;
+  classes.architecture.hidden = {};
+  AddModel(Fit(Few({0, 1, 2, 0, 1, 2, 2, 2, 0, 0}, {"a", "b", "c"}), classes), corpus);
 }
 
 }  // namespace

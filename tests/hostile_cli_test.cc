@@ -54,6 +54,24 @@ TEST_F(Hostile, ALackOfMemoryIsTold) {
 }
 #endif
 
+// The scores of a count far from what is predicted cost no more than those of a near one, and a
+// value that no model can foresee has a score.
+TEST_F(Hostile, TargetsOfAnySizeAreScored) {
+  std::string counts = "x,y\n";
+  for (int n = 0; n < 30; ++n) counts += std::to_string(n) + "," + std::to_string(n * 7 % 5) + "\n";
+  const std::string table = folder_.Write("counts.csv", counts);
+  const std::string far = folder_.Write("far.csv", "x,y\n3,1000000000\n4,2\n");
+  const Arguments small = {"--hidden", "0", "--inducing", "3", "--steps", "5"};
+  for (const char* likelihood : {"poisson", "student_t", "heteroscedastic"}) {
+    Good(Join({"fit", table, "--target", "y", "-o", model_, "--likelihood", likelihood}, small));
+    EXPECT_EQ(Good({"evaluate", model_, far}).find("nan"), std::string::npos) << likelihood;
+  }
+  const std::string huge = folder_.Write("huge.csv", "x,y\n3,1e300\n4,2\n");
+  const Outcome outcome = Run({"evaluate", model_, huge, "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("nan"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Hostile, AClosedStandardOutputTakesNoOtherFile) {
   const int in = ::open("/dev/null", O_RDONLY);
   const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -127,6 +145,21 @@ TEST_F(Hostile, SmallThings) {
   EXPECT_NE(Good({"-v"}).find("fathom "), std::string::npos);
   Bad({"--verbose", "fit"}, "before the command there is no option '--verbose'");
   Bad(FitArguments(train_, model_, {"--log", File("no/such/log")}), "make its folder first");
+  // A budget that is over before a network has learnt anything.
+  const Outcome hurried = Run({"fit", train_, "--target", "y", "-o", model_, "--time-budget",
+                               "0.000001s", "--stack", "never", "--patience", "0"});
+  EXPECT_EQ(hurried.code, 0) << hurried.err;
+  EXPECT_NE(hurried.err.find("--time-budget was too short"), std::string::npos) << hurried.err;
+}
+
+// Scores of several targets are never pooled over their units.
+TEST_F(Hostile, EveryTargetHasScoresOfItsOwn) {
+  const Arguments small = {"--hidden", "0", "--inducing", "3", "--steps", "5"};
+  Good(Join({"fit", train_, "--target", "y,a", "-o", model_}, small));
+  const Json scores = Json::parse(Good({"evaluate", model_, test_, "--json"}));
+  ASSERT_TRUE(scores.contains("targets")) << scores.dump();
+  const std::string said = Good({"evaluate", model_, test_});
+  for (const char* target : {"'y'", "'a'"}) EXPECT_NE(said.find(target), std::string::npos) << said;
 }
 
 }  // namespace

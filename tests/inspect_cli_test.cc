@@ -106,6 +106,35 @@ TEST_F(InspectCommand, ProposesWhatTheTargetMayBe) {
   EXPECT_EQ(inspect("5978969758").find("target    "), std::string::npos);
 }
 
+TEST_F(InspectCommand, RecognisesFingerprints) {
+  std::string text = "fp,y\n";
+  for (int n = 0; n < 12; ++n) {
+    std::string bits(40, '0');
+    bits[static_cast<std::size_t>(n * 7 % 40)] = '1';
+    text += bits + "," + std::to_string(n) + "\n";
+  }
+  const std::string table = folder_.Write("fp.csv", text);
+  const Json seen = Json::parse(Good({"inspect", table, "--target", "y", "--json"}));
+  EXPECT_NE(seen["columns"][0]["problem"].get<std::string>().find("--bits fp"), std::string::npos);
+  EXPECT_NE(seen["fit"]["command"].get<std::string>().find("--bits fp"), std::string::npos);
+  // With the option, the column is one of bits, of which the twelve that vary are inputs.
+  const Json read =
+      Json::parse(Good({"inspect", table, "--target", "y", "--bits", "fp", "--json"}));
+  EXPECT_EQ(read["columns"][1]["type"], "bits");
+  EXPECT_EQ(read["columns"][1]["problem"], Json());
+  EXPECT_EQ(read["fit"]["inputs"].size(), 12U);
+}
+
+TEST_F(InspectCommand, NamesTheWordsThatItTakesForMissing) {
+  const std::string table =
+      folder_.Write("t.csv", "anneal,y\n1h,1\n2h,2\nnone,3\n3h,4\nnone,5\n,6\n4h,7\n-,8\n");
+  const std::string text = Good({"inspect", table, "--target", "y"});
+  EXPECT_NE(text.find("missing: 'none' 2, '-' 1\n"), std::string::npos) << text;
+  const Json seen = Json::parse(Good({"inspect", table, "--target", "y", "--json"}));
+  EXPECT_EQ(seen["columns"][0]["missing"], 4);
+  EXPECT_EQ(seen["columns"][0]["missing_words"][0]["text"], "none");
+}
+
 TEST_F(InspectCommand, SaysOfATableWhatFitThenDoes) {
   const std::string table = folder_.Write("houses.csv", kHouses);
   const Json plan = Json::parse(

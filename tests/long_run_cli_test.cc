@@ -128,6 +128,20 @@ TEST_F(LongRun, InterruptedTrainingGoesOnToTheSameBits) {
   }
 }
 
+TEST_F(LongRun, ADamagedCheckpointIsRefused) {
+  const Arguments endless = FitArguments(model_, {"--steps", "1000000000", "--patience", "0"});
+  EXPECT_EQ(Interrupt(endless, {SIGINT}), 128 + SIGINT) << Printed();
+  const std::string whole = Bytes(checkpoint_);
+  RandomStream stream(3);
+  for (int round = 0; round < 30; ++round) {
+    std::string changed = whole;
+    const auto at = static_cast<std::size_t>(stream.Below(static_cast<Index>(whole.size())));
+    changed[at] = static_cast<char>(changed[at] ^ 1 << stream.Below(8));
+    folder_.Write("model.fathom.checkpoint", changed);
+    ExpectBad({"resume", model_}, "model.fathom.checkpoint");
+  }
+}
+
 TEST_F(LongRun, ASecondSignalEndsAtOnce) {
   const Arguments endless = FitArguments(model_, {"--steps", "1000000000", "--patience", "0"});
   // Stopped, so that both are waiting when the program runs again.

@@ -37,7 +37,8 @@ Number ParseNumber(std::string_view text, double* value) {
   }
   auto [stop, problem] = std::from_chars(begin, end, *value);
   if (problem == std::errc::invalid_argument || stop != end) return Number::kNone;
-  if (problem == std::errc() && std::isfinite(*value)) return Number::kGood;
+  // An "inf" must not go on: libstdc++'s from_chars for long double reads beyond its end.
+  if (problem == std::errc()) return std::isfinite(*value) ? Number::kGood : Number::kNotFinite;
   // Too large and too small are one error code; the wider exponent of long double tells them apart.
   long double wide = 0;
   const auto [wide_stop, wide_problem] = std::from_chars(begin, end, wide);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bit>
@@ -199,6 +200,30 @@ TEST(ReadCsv, RefusesInfiniteNumbers) {
   }
 }
 
+// Memory behind the text is not ours, and may not be there at all.
+TEST(ReadCsv, ReadsNothingBehindTheText) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  char* const end = static_cast<char*>(pages) + page;
+  ASSERT_EQ(::mprotect(end, page, PROT_NONE), 0);
+  for (const std::string_view text :
+       {"a,b\n1,2\n3,inf\n", "a,b\n1,2\n3,nan", "a,b\n1,2\n3,1e999", "a,b\n1,2\n3,4e-320",
+        "a,b\n1,2\n3,\"4\"", "a,b\n1,2\n3,2024-01-01", "a,b\n1,2\n3,4 kg", "a,b\n1,2\n3,-"}) {
+    text.copy(end - text.size(), text.size());
+    const FileBytes file("t.csv", {end - text.size(), text.size()});
+    Index rows = 0;
+    try {
+      rows = ReadTable(file).values.rows();
+    } catch (const Error&) {
+      rows = 2;
+    }
+    EXPECT_EQ(rows, 2) << text;
+  }
+  ::munmap(pages, 2 * page);
+}
+
 TEST(ReadCsv, CountsTheFieldsOfARaggedLine) {
   EXPECT_THAT(Fault("a,b,c\n1,2,3\n1,2\n"),
               HasSubstr("t.csv: line 3 has 2 fields but the header names 3 columns"));
@@ -247,6 +272,7 @@ TEST(ReadCsv, RefusesFilesThatAreNoTables) {
 
 TEST(ReadCsv, NamesThatBeginLikeOtherFormatsAreNames) {
   EXPECT_THAT(Parse("BZh9,b\n1,2\n").columns, ElementsAre("BZh9", "b"));
+  EXPECT_THAT(Fault("BZh"), HasSubstr("t.csv"));
   EXPECT_THAT(Parse("PAR1,b\n1,2\n").columns, ElementsAre("PAR1", "b"));
 }
 

@@ -24,7 +24,7 @@ struct DatasetParts {
   // training data, and StandardizeInputs decides it.
   Moments inputs;
   // [N, targets of the schema], or [N, 0] where they are not known. Classes are their places in
-  // schema.classes. NaN where a target is missing.
+  // schema.classes. NaN where a target is missing; the row then teaches the others.
   Matrix targets;
   Vector weights = {};                 // [N], how many rows each counts as; empty: one
   Index dropped_rows = 0;              // rows of the table left out, for whatever reason
@@ -64,9 +64,10 @@ struct InputStd {
   Table cells = {};
 };
 
-// For training: the rows of `table` as the schema wants them. Rows without a target and rows of
-// weight 0 are left out with a note. Throws Error if no row is left, and for a weight that is
-// negative or missing. `notes` are put before those that this adds.
+// For training: the rows of `table` as the schema wants them. Rows without any target and rows of
+// weight 0 are left out with a note; rows that lack some of the targets stay. Throws Error if no
+// row is left, and for a weight that is negative or missing. `notes` are put before those that this
+// adds.
 Dataset MakeDataset(const Table& table, const Schema& schema, const InputStd& std = {},
                     std::vector<Note> notes = {});
 // The same with the schema that MakeSchema finds.

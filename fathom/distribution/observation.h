@@ -28,7 +28,8 @@ class Observation {
   // The moments of y [N, targets] from those of f [N, functions].
   virtual Moments Observe(Moments f) const = 0;
   // Both are about one row, whose functions are N(m, v). LogDensity returns the log density (or
-  // probability) of all its targets jointly; Tail returns P(y_t <= y), or P(y_t > y) if `upper`.
+  // probability) of all its targets jointly, but for those that are NaN; Tail returns P(y_t <= y),
+  // or P(y_t > y) if `upper`.
   virtual double LogDensity(const double* y, const double* m, const double* v) const = 0;
   virtual double Tail(Index target, double y, const double* m, const double* v,
                       bool upper) const = 0;

@@ -46,7 +46,8 @@ struct Prediction {
   double Crps(Index n, Index d, double y) const;
   // Joint log density of a whole row y [D], never the mean of logs:
   //   log sum_s w_s prod_d N(y_d; m_sd, v_sd),
-  // or the log probability of whole numbers; of other steps, over the step.
+  // or the log probability of whole numbers; of other steps, over the step. A y_d that is NaN is
+  // not known, and left out of the product; NaN if none is known.
   double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
 
  private:

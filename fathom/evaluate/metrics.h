@@ -32,8 +32,8 @@ struct Scores {
   Index rows = 0;  // rows scored
 };
 
-// Rows of y [N, D] with a missing (NaN) target are left out. Throws Error if the shapes differ or
-// no row is left.
+// Cells of y [N, D] that are missing (NaN) are left out: a row counts with the targets that it has.
+// Throws Error if the shapes differ or no cell is left.
 Scores Evaluate(const Prediction& prediction, const Matrix& y);
 
 // The same for rows that come in pieces, so that memory need not grow with them. Any pieces and any
@@ -42,7 +42,7 @@ class ScoreSums {
  public:
   // Throws Error if the shapes differ.
   void Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool);
-  Index rows() const { return sums_.rows; }  // with a target, so far
+  Index rows() const { return sums_.rows; }  // with any target, so far
   // Throws Error if there is no row.
   Scores Means() const;
 

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <span>
 
 #include "fathom/base/error.h"
 #include "fathom/base/quadrature.h"
 #include "fathom/base/text.h"
 #include "fathom/fitted/beyond.h"
 #include "fathom/fitted/by_expert.h"
-#include "fathom/fitted/c_experts.h"
+#include "fathom/fitted/c_members.h"
 #include "fathom/fitted/c_source.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/export.h"
@@ -23,11 +22,13 @@ bool IsWordCharacter(char c) {
   return IsLetter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// A name as it may stand in a C comment, which it must not end.
+// A name as it may stand in a C comment, which it must neither end nor begin again.
 std::string ForComment(const std::string& name) {
   std::string text = Quoted(name);
-  for (std::size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/"))
-    text.replace(at, 2, "* /");
+  for (const char* mark : {"*/", "/*"}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
+      text.insert(at + 1, " ");
+  }
   return text;
 }
 
@@ -58,20 +59,10 @@ LikelihoodSource SourceOf(const Likelihood& likelihood) {
   ThrowError("a C header cannot be written for the likelihood ", Quoted(name));
 }
 
-void CheckScalerForC(const Scaler& scaler) {
-  if (scaler.warps.size() > 0 && scaler.directions.size() > 0)
-    ThrowError("a C header knows inputs that are whitened or warped, and this model has both");
+const char* ShareSource(const Calibration& calibration) {
+  if (!calibration.shape.has_value) return c_source::kNoShare;
+  return calibration.share == nullptr ? c_source::kShareOfTwo : c_source::kShareOfMembers;
 }
-
-void CheckCalibrationForC(const Calibration& calibration) {
-  CheckScalerForC(calibration.input_scaler);
-  if (!calibration.shape.is_plain()) {
-    ThrowError("a C header cannot be written for a target that is ", Describe(calibration.shape),
-               "; fit a model that takes it for any number, with the recipe's target_kind 'plain'");
-  }
-}
-
-using Group = std::span<const Member>;  // members that share an expert
 
 class HeaderWriter {
  public:
@@ -79,24 +70,25 @@ class HeaderWriter {
       : model_(model),
         likelihood_(model.leader().expert->likelihood()),
         calibration_(model.calibration()),
-        groups_(ByExpert(model.members())),
+        members_(ByExpert(model.members())),
         text_(name + "_"),
-        experts_(&text_),
+        writer_(&text_, targets()),
         guard_(name + "_H") {
     std::transform(guard_.begin(), guard_.end(), guard_.begin(),
                    [](char c) { return static_cast<char>(std::toupper(c)); });
-    for (const Group& group : groups_) {
-      Look(*group.front().expert);
-      CheckScalerForC(group.front().input_scaler);
-    }
-    if (calibration_ != nullptr) CheckCalibrationForC(*calibration_);
-    if (LocalNoise() != nullptr) Look(*LocalNoise());
+    needs_.Add(members_);
+    if (calibration_ == nullptr) return;
+    needs_.Add(calibration_->input_scaler);
+    if (LocalNoise() != nullptr) needs_.Add(*LocalNoise());
+    if (calibration_->share != nullptr) needs_.Add(ByExpert(calibration_->share->members()));
+    needs_.parts = std::max(needs_.parts, calibration_->scales.size());
+    if (IsShaped()) needs_.functions = std::max<Index>(needs_.functions, 2);  // z and a share
   }
 
   std::string Write() {
     const LikelihoodSource likelihood = SourceOf(likelihood_);
     std::set<std::string> kernels;
-    for (const std::string& family : families_) kernels.insert(KernelSource(family));
+    for (const std::string& family : needs_.families) kernels.insert(KernelSource(family));
     WriteHead();
     WriteSizes();
     text_.Part(c_source::kTypes);
@@ -108,9 +100,9 @@ class HeaderWriter {
       for (const std::string& kernel : kernels) text_.Part(kernel);
       text_.Part(c_source::kNetwork);
     }
-    if (kinds_.contains(LinearExpert::kKind)) text_.Part(c_source::kLine);
-    if (kinds_.contains(LogisticExpert::kKind)) text_.Part(c_source::kLogistic);
-    if (kinds_.contains(NeighbourExpert::kKind)) text_.Part(c_source::kNeighbours);
+    if (needs_.kinds.contains(LinearExpert::kKind)) text_.Part(c_source::kLine);
+    if (needs_.kinds.contains(LogisticExpert::kKind)) text_.Part(c_source::kLogistic);
+    if (needs_.kinds.contains(NeighbourExpert::kKind)) text_.Part(c_source::kNeighbours);
     WriteMembers();
     text_.Part(c_source::kEnter);
     WritePredictions();
@@ -124,25 +116,7 @@ class HeaderWriter {
     return calibration_ == nullptr ? nullptr : calibration_->local_noise.get();
   }
   Index targets() const { return static_cast<Index>(model_.schema().targets.size()); }
-  Index TrendsOf(const Member& member) const { return member.trend.empty() ? 0 : targets(); }
-
-  // Notes what the header needs for an expert.
-  void Look(const Expert& expert) {
-    CheckExpertForC(expert);
-    kinds_.insert(expert.Kind());
-    for (const std::string& family : KernelFamilies(expert)) families_.insert(family);
-    most_inputs_ = std::max(most_inputs_, expert.num_inputs());
-    functions_ = std::max(functions_, expert.num_outputs());
-    if (const auto* near = dynamic_cast<const NeighbourExpert*>(&expert))
-      most_near_ = std::max(most_near_, std::min(near->neighbours(), near->rows().x.rows()));
-    const auto* deep = dynamic_cast<const DeepGpExpert*>(&expert);
-    if (deep == nullptr) return;
-    for (const GpLayer& layer : deep->network().layers) {
-      most_inputs_ = std::max({most_inputs_, layer.inputs(), layer.outputs()});
-      most_outputs_ = std::max(most_outputs_, layer.outputs());
-      for (const SparseGp& gp : layer.gps) most_points_ = std::max(most_points_, gp.num_inducing());
-    }
-  }
+  bool IsShaped() const { return calibration_ != nullptr && !calibration_->shape.is_plain(); }
 
   void WriteHead() {
     const std::vector<std::string> inputs = model_.schema().FeatureNames();
@@ -188,50 +162,27 @@ class HeaderWriter {
         "   @quantiles(x, NULL, 2, at, quantile);     the same with --quantiles 0.05,0.95\n");
   }
 
-  Index PathsOf(const Member& member) const {
-    const DeepGp* network = FindNetwork(member);
-    const bool paths = network != nullptr && network->propagation == Propagation::kPoints &&
-                       network->num_layers() > 1;
-    return paths ? network->num_paths() : 1;
-  }
-
-  // Scaled, before other members add to them.
-  Index MostColumns() const {
-    Index most = model_.schema().width();
-    for (const Group& group : groups_)
-      most = std::max(most, model_.schema().width() + group.front().input_scaler.warps.size());
-    if (calibration_ != nullptr)
-      most = std::max(most, model_.schema().width() + calibration_->input_scaler.warps.size());
-    return most;
-  }
-
   void WriteSizes() {
-    std::size_t shares = 1;
-    Index parts = calibration_ == nullptr ? 1 : calibration_->scales.size();
-    Index all = 0;
-    for (const Group& group : groups_) {
-      shares = std::max(shares, group.size());
-      all += PathsOf(group.front()) * static_cast<Index>(group.size());
-    }
-    parts = std::max(parts, all);
+    const TargetShape shape = IsShaped() ? calibration_->shape : TargetShape();
+    const Index functions =
+        std::max(needs_.functions, static_cast<Index>(model_.schema().classes.size()));
     text_.Line("enum {");
     text_.Line("  @INPUTS = ", model_.schema().width(), ",");
     text_.Line("  @OUTPUTS = ", targets(), ",");
     if (classes()) text_.Line("  @CLASSES = ", model_.schema().classes.size(), ",");
-    const Index functions =
-        std::max(functions_, static_cast<Index>(model_.schema().classes.size()));
     text_.Line("  @FUNCTIONS = ", functions, ",");
     text_.Line("  @GAUSSIAN = ", likelihood_.AddsGaussianNoise() ? 1 : 0, ",");
-    text_.Line("  @COUNTS = ", likelihood_.IsDiscrete() ? 1 : 0, ",");
-    text_.Line("  @MEMBERS = ", groups_.size(), ",");
+    text_.Line("  @COUNTS = ", likelihood_.IsDiscrete() || shape.step > 0 ? 1 : 0, ",");
+    text_.Line("  @JUMPS = ", shape.has_value && shape.step == 0 ? 1 : 0, ",");
+    text_.Line("  @MEMBERS = ", members_.size(), ",");
     if (calibration_ != nullptr) text_.Line("  @SCALES = ", calibration_->scales.size(), ",");
     text_.Line("  @KNOTS = ", kWarpKnots, ",");
-    text_.Line("  @MOST_SHARES = ", shares, ",");
-    text_.Line("  @MOST_PARTS = ", parts, ",");
-    text_.Line("  @MOST_POINTS = ", most_points_, ",");
-    text_.Line("  @MOST_NEAR = ", most_near_, ",");
-    text_.Line("  @MOST_INPUTS = ", std::max(most_inputs_, MostColumns() + targets()), ",");
-    text_.Line("  @MOST_OUTPUTS = ", most_outputs_);
+    text_.Line("  @MOST_SHARES = ", needs_.shares, ",");
+    text_.Line("  @MOST_PARTS = ", needs_.parts, ",");
+    text_.Line("  @MOST_POINTS = ", needs_.points, ",");
+    text_.Line("  @MOST_NEAR = ", needs_.neighbours, ",");
+    text_.Line("  @MOST_INPUTS = ", std::max(needs_.inputs, needs_.columns + targets()), ",");
+    text_.Line("  @MOST_OUTPUTS = ", needs_.outputs);
     text_.Line("};");
   }
 
@@ -245,29 +196,67 @@ class HeaderWriter {
   }
 
   void WriteMembers() {
-    std::vector<std::size_t> group_of_member;
-    std::vector<std::string> entries;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      std::set<std::size_t> trend;
-      for (const std::size_t member : groups_[g].front().trend)
-        trend.insert(group_of_member[member]);
-      group_of_member.insert(group_of_member.end(), groups_[g].size(), g);
-      const std::string own = std::to_string(g);
-      const std::string list =
-          trend.empty() ? "NULL"
-                        : text_.Table("trend" + own, std::vector(trend.begin(), trend.end()));
-      entries.push_back(WriteMember(groups_[g].front(), own, SharesOf(groups_[g])) + ", " +
-                        std::to_string(trend.size()) + ", " + list);
+    writer_.Write(members_, "members", "");
+    if (calibration_ == nullptr) return;
+    if (calibration_->input_scaler.mean.size() > 0) {
+      Member whole;
+      whole.expert = calibration_->local_noise;
+      whole.input_scaler = calibration_->input_scaler;
+      whole.target_scaler = calibration_->target_scaler;
+      whole.trend = {0};  // the centre takes the place of a trend
+      writer_.WriteCalibrated(whole, "calibrated");
     }
-    text_.Structs("member", "members", entries);
-    if (calibration_ == nullptr || calibration_->input_scaler.mean.size() == 0) return;
-    Member whole;
-    whole.expert = calibration_->local_noise;
-    whole.input_scaler = calibration_->input_scaler;
-    whole.target_scaler = calibration_->target_scaler;
-    whole.trend = {0};  // the centre takes the place of a trend
-    text_.Structs("member", "calibrated",
-                  {WriteMember(whole, "_noise", "1, {{1, 1}}") + ", 0, NULL"});
+    if (calibration_->share == nullptr) return;
+    const std::vector<MembersOfExpert> members = ByExpert(calibration_->share->members());
+    text_.Line("enum { @SHARE_MEMBERS = ", members.size(), " };");
+    writer_.Write(members, "share_members", "_share");
+  }
+
+  // Where the quantiles of a target in steps lie, and the value apart of one without.
+  void WriteGrid() {
+    double origin = 0, step = 1, jump = 0;
+    if (IsShaped()) {
+      const TargetShape& shape = calibration_->shape;
+      jump = shape.value;
+      if (shape.step > 0) {
+        origin = shape.has_value ? std::min(shape.least, shape.value) : shape.least;
+        step = shape.step;
+      }
+    }
+    text_.Line("static const double @origin = ", CNumber(origin), ", @step = ", CNumber(step),
+               ", @jump = ", CNumber(jump), ";");
+  }
+
+  void WriteShape() {
+    if (!IsShaped()) {
+      text_.Part(c_source::kNoShape);
+      return;
+    }
+    const TargetShape& shape = calibration_->shape;
+    text_.Part(c_source::kShapeType);
+    const int bent = shape.warp.kind == Warp::Kind::kNone  ? 0
+                     : shape.warp.kind == Warp::Kind::kLog ? 1
+                                                           : 2;
+    std::string entry = std::to_string(bent);
+    for (const double number :
+         {shape.warp.shift, shape.warp.low, shape.warp.high, shape.step, shape.least, shape.most})
+      entry += ", " + CNumber(number);
+    entry += std::string(shape.has_value ? ", 1, " : ", 0, ") + CNumber(shape.value);
+    text_.Structs("shape", "target", {entry});
+    text_.Part(c_source::kShape);
+  }
+
+  void WriteShare() {
+    if (!IsShaped()) {
+      text_.Part(c_source::kGiveNoShape);
+      return;
+    }
+    if (calibration_->shape.has_value) {
+      text_.Table("share_logit", calibration_->share_logit);
+      text_.Part(c_source::kShareLogit);
+    }
+    text_.Part(ShareSource(*calibration_));
+    text_.Part(c_source::kGiveShape);
   }
 
   // Writes the tables of the calibration and the functions that read them.
@@ -299,62 +288,8 @@ class HeaderWriter {
       text_.Table("beyond_power", Matrix::Constant(1, 1, beyond->power));
     }
     text_.Part(calibration_->beyond == nullptr ? c_source::kNoBeyond : c_source::kBeyond);
+    WriteShare();
     text_.Part(c_source::kCalibration);
-  }
-
-  std::string WriteWarps(const ColumnWarps& warps, const std::string& own) {
-    if (warps.size() == 0) return "0, NULL";
-    std::vector<std::string> entries;
-    for (Index w = 0; w < warps.size(); ++w) {
-      const std::string of_warp = own + "_" + std::to_string(w);
-      const std::string knots = text_.Table("knots" + of_warp, warps.knots.row(w));
-      const std::string scores = text_.Table("scores" + of_warp, warps.scores.row(w));
-      entries.push_back(std::to_string(warps.columns[static_cast<std::size_t>(w)]) + ", " + knots +
-                        ", " + scores);
-    }
-    return std::to_string(warps.size()) + ", " + text_.Structs("warp", "warps" + own, entries);
-  }
-
-  // Writes the tables of a member; what stands in its @member but the trend.
-  std::string WriteMember(const Member& member, const std::string& own, const std::string& shares) {
-    text_.Plain("\n");
-    const std::string expert = member.expert == nullptr
-                                   ? "NULL, NULL"
-                                   : experts_.Write(*member.expert, TrendsOf(member), own);
-    const std::string inputs = text_.Columns("inputs" + own, member.input_scaler);
-    const std::string outputs = text_.Columns("outputs" + own, member.target_scaler);
-    const Matrix& turned = member.input_scaler.directions;
-    const std::string directions =
-        turned.size() > 0 ? text_.Table("directions" + own, turned) : "NULL";
-    const DeepGp* network = FindNetwork(member);
-    Vector parameters;
-    if (network != nullptr) {
-      parameters = network->likelihood_parameters;
-    } else if (member.expert != nullptr) {
-      parameters = member.expert->NoiseVariance();
-    }
-    const std::string warps = WriteWarps(member.input_scaler.warps, own);
-    const bool probabilities = dynamic_cast<const LogisticExpert*>(member.expert.get()) != nullptr;
-    const std::string of_likelihood =
-        parameters.size() > 0 ? text_.Table("parameters" + own, parameters) : "NULL";
-    return expert + ", " + std::to_string(member.input_scaler.outputs()) + ", " + inputs + ", " +
-           outputs + ", " + directions + ", " + of_likelihood + ", " + warps + ", " +
-           (probabilities ? "1" : "0") + ", " + shares;
-  }
-
-  // "2, {{0.7, 1}, {0.01, 25}}": the weights of the members and how they multiply the noise. Those
-  // that do not differ in their noise, or count nothing beside others, need no share of their own.
-  std::string SharesOf(const Group& group) const {
-    const double sum = WeightOf(group);
-    if (sum == 0 || !likelihood_.AddsGaussianNoise()) return "1, {{" + CNumber(sum) + ", 1}}";
-    std::size_t count = 0;
-    std::string text;
-    for (const Member& member : group) {
-      if (member.weight == 0) continue;
-      text += count++ == 0 ? "{" : ", {";
-      text += CNumber(member.weight) + ", " + CNumber(member.noise_scale) + "}";
-    }
-    return std::to_string(count) + ", {" + text + "}";
   }
 
   void WritePredictions() {
@@ -362,6 +297,8 @@ class HeaderWriter {
       text_.Part(c_source::kPredictClasses);
       return;
     }
+    WriteGrid();
+    WriteShape();
     text_.Part(c_source::kSay);
     if (calibration_ == nullptr) {
       text_.Part(c_source::kMixture);
@@ -374,12 +311,11 @@ class HeaderWriter {
   const Model& model_;
   const Likelihood& likelihood_;
   const Calibration* const calibration_;
-  const std::vector<Group> groups_;
+  const std::vector<MembersOfExpert> members_;
   CText text_;
-  CExpertWriter experts_;
+  CMemberWriter writer_;
   std::string guard_;
-  std::set<std::string> kinds_, families_;
-  Index functions_ = 1, most_inputs_ = 1, most_outputs_ = 1, most_points_ = 1, most_near_ = 1;
+  CNeeds needs_;
 };
 
 }  // namespace

@@ -59,7 +59,22 @@ extern const char* const kSeen;
 extern const char* const kNoSeen;
 extern const char* const kBeyond;
 extern const char* const kNoBeyond;
-// The functions that a user calls.
+// The target that follows from a calibrated z [target-shape]: its moments and tails. Needs kNormal
+// and, behind kShapeType, the table `@target`.
+extern const char* const kShapeType;
+extern const char* const kShape;
+extern const char* const kNoShape;
+// `@value_share`, the probability of the value apart [value-share]. Both need kShareLogit, which
+// needs the table `@share_logit`.
+extern const char* const kShareLogit;
+extern const char* const kShareOfTwo;
+extern const char* const kShareOfMembers;  // needs the table `@share_members`
+extern const char* const kNoShare;
+// `@give_shape`, which kCalibration ends with.
+extern const char* const kGiveShape;
+extern const char* const kGiveNoShape;
+// The functions that a user calls. The first needs `@origin` and `@step`, the grid of a target in
+// steps, and `@jump`, the value apart of one without.
 extern const char* const kPredictNumbers;
 extern const char* const kPredictClasses;
 

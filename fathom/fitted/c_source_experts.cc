@@ -18,9 +18,11 @@ typedef struct @share {
 } @share;
 
 /* A part of a mixture: Gaussian functions with a weight. Where `member` is null they are the targets themselves, in the
-   units of the table; otherwise the likelihood says how the targets of that member follow from them. */
+   units of the table, unless the target is `shaped`; otherwise the likelihood says how the targets of that member follow
+   from them. */
 typedef struct @component {
   const struct @member *member;
+  int shaped;
   double weight, m[@FUNCTIONS], v[@FUNCTIONS];
 } @component;
 

@@ -61,6 +61,7 @@ static inline void @moments_of(const @component *part, int t, double *mean, doub
   const @column *unit;
   *mean = part->m[t];
   *var = part->v[t];
+  if (part->shaped) @shape_moments(part->m, part->v, mean, var);
   if (!part->member) return;
   unit = &part->member->outputs[t];
   @observe(part->member->parameters, part->m, part->v, t, mean, var);
@@ -70,6 +71,7 @@ static inline void @moments_of(const @component *part, int t, double *mean, doub
 
 static inline double @tail_of(const @component *part, int t, double at, int upper) {
   const @column *unit;
+  if (part->shaped) return @shape_tail(part->m, part->v, at, upper);
   if (!part->member) return @normal_tail(at, part->m[t], part->v[t], upper);
   unit = &part->member->outputs[t];
   return @tail(part->member->parameters, part->m, part->v, t, (at - unit->mean) / unit->scale, upper);
@@ -115,6 +117,7 @@ static inline int @say(const @member *member, const double *x, const double *x_s
       *part = out[i];
       part->weight *= own > 0 ? own : 1;
       part->member = observed && !@GAUSSIAN ? member : NULL;
+      part->shaped = 0;
       for (t = 0; !part->member && t < @OUTPUTS; ++t) {
         const @column *unit = &member->outputs[t];
         const double noise = observed ? member->shares[s].noise_scale * member->parameters[t] : 0;
@@ -141,141 +144,6 @@ static inline int @distribution(const double *x, const double *x_std, int observ
     if (member->shares[0].weight > 0) count += own; /* otherwise others build on it, and that is all */
   }
   return count;
-}
-)";
-
-const char* const kNoLocalNoise = R"(
-static inline void @widen(const double *x, const double *x_std, const double *centre, double *var) {
-  (void)x, (void)x_std, (void)centre, (void)var;
-}
-)";
-
-const char* const kLocalNoise = R"(
-/* Multiplies the variances by what the errors of the nearest rows say. */
-static inline void @widen(const double *x, const double *x_std, const double *centre, double *var) {
-  double m[@MOST_INPUTS], v[@MOST_INPUTS];
-  @component log_scale;
-  int t;
-  @enter(@calibrated, x, x_std, centre, m, v);
-  @ask_neighbours(@calibrated, m, v, &log_scale);
-  for (t = 0; t < @OUTPUTS; ++t) var[t] *= exp(2 * log_scale.m[t]);
-}
-)";
-
-const char* const kNoSeen = R"(
-static inline void @recall(const double *x, const double *x_std, double *centre, double *var) {
-  (void)x, (void)x_std, (void)centre, (void)var;
-}
-)";
-
-const char* const kSeen = R"(
-/* The training has seen rows with the same inputs: what it knows of them. */
-static inline void @recall(const double *x, const double *x_std, double *centre, double *var) {
-  double m[@MOST_INPUTS], v[@MOST_INPUTS];
-  int c, n, t;
-  @enter(@calibrated, x, x_std, NULL, m, v);
-  for (c = 0; c < @calibrated->raw; ++c)
-    if (v[c] != 0) return;
-  for (n = 0; n < @SEEN; ++n) {
-    const double *row = @seen_x + (size_t)n * @calibrated->raw;
-    for (c = 0; c < @calibrated->raw && row[c] == m[c]; ++c) {
-    }
-    if (c < @calibrated->raw) continue;
-    for (t = 0; t < @OUTPUTS; ++t) {
-      const @column *unit = &@calibrated->outputs[t];
-      centre[t] = unit->mean + unit->scale * @seen_mean[n * @OUTPUTS + t];
-      var[t] = unit->scale * unit->scale * @seen_var[n * @OUTPUTS + t];
-    }
-    return;
-  }
-}
-)";
-
-const char* const kNoBeyond = R"(
-static inline void @clip(const double *x, double *inside) {
-  int c;
-  for (c = 0; c < @INPUTS; ++c) inside[c] = x[c];
-}
-
-static inline void @go_beyond(const double *x, const double *inside, const double *x_std, double *centre, double *var) {
-  (void)x, (void)inside, (void)x_std, (void)centre, (void)var;
-}
-)";
-
-const char* const kBeyond = R"(
-/* Moves a row to the edge of the training rows. */
-static inline void @clip(const double *x, double *inside) {
-  int c;
-  for (c = 0; c < @INPUTS; ++c) inside[c] = x[c] < @low[c] ? @low[c] : x[c] > @high[c] ? @high[c] : x[c];
-}
-
-/* From the centre and variance at the edge to those beyond it: along a straight line, and ever wider. */
-static inline void @go_beyond(const double *x, const double *inside, const double *x_std, double *centre, double *var) {
-  double m[@MOST_INPUTS], edge[@MOST_INPUTS], v[@MOST_INPUTS], square = 0, distance;
-  int c, t, moved = 0;
-  for (c = 0; c < @INPUTS; ++c) moved = moved || (x[c] == x[c] && x[c] != inside[c]);
-  if (!moved) return;
-  @enter(@calibrated, x, x_std, NULL, m, v);
-  @enter(@calibrated, inside, x_std, NULL, edge, v);
-  for (c = 0; c < @calibrated->raw; ++c) {
-    const double off = (m[c] - edge[c]) / @beyond_lengthscales[c];
-    square += off * off;
-  }
-  distance = sqrt(square);
-  for (t = 0; t < @OUTPUTS; ++t) {
-    const @column *unit = &@calibrated->outputs[t];
-    const double at_edge = (centre[t] - unit->mean) / unit->scale;
-    double there = at_edge, on_line = @beyond_intercept[t], at_line = on_line;
-    for (c = 0; c < @calibrated->raw; ++c) {
-      on_line += m[c] * @beyond_slope[c * @OUTPUTS + t];
-      at_line += edge[c] * @beyond_slope[c * @OUTPUTS + t];
-    }
-    if (@BEYOND_COURSE > 0) there += on_line - at_line;
-    if (@BEYOND_COURSE > 1) there += (1 - exp(-distance)) * (at_line - at_edge);
-    centre[t] = unit->mean + unit->scale * there;
-    var[t] += unit->scale * unit->scale * @beyond_growth[t] * @beyond_growth[t] * pow(distance, 2 * @beyond_power[0]);
-  }
-}
-)";
-
-const char* const kCalibration = R"(
-/* The calibrated prediction: all members' means averaged, with the spread that left-out rows have shown. Of the functions
-   behind the targets, the mixture of all members. */
-static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
-  double means[@MEMBERS * @OUTPUTS], vars[@MEMBERS * @OUTPUTS], weights[@MEMBERS], centre[@OUTPUTS], var[@OUTPUTS];
-  double inside[@INPUTS];
-  int count = 0, k, s, t;
-  @clip(x, inside);
-  for (k = 0; k < @MEMBERS; ++k) {
-    const @member *member = &@members[k];
-    const int own = @say(member, observed ? inside : x, x_std, observed, means, out + count);
-    for (t = 0; t < @OUTPUTS; ++t)
-      @moments_of_all(out + count, own, t, &means[k * @OUTPUTS + t], &vars[k * @OUTPUTS + t]);
-    weights[k] = 0;
-    for (s = 0; s < member->share_count; ++s) weights[k] += member->shares[s].weight;
-    if (!observed && weights[k] > 0) count += own;
-  }
-  if (!observed) return count;
-  for (t = 0; t < @OUTPUTS; ++t) {
-    centre[t] = var[t] = 0;
-    for (k = 0; k < @MEMBERS; ++k) centre[t] += weights[k] * means[k * @OUTPUTS + t];
-    for (k = 0; k < @MEMBERS; ++k) {
-      const double off = means[k * @OUTPUTS + t] - centre[t];
-      var[t] += weights[k] * (vars[k * @OUTPUTS + t] + off * off);
-    }
-  }
-  @widen(inside, x_std, centre, var);
-  @recall(x, x_std, centre, var);
-  @go_beyond(x, inside, x_std, centre, var);
-  for (s = 0; s < @SCALES; ++s) {
-    out[s].member = NULL;
-    out[s].weight = @shares[s];
-    for (t = 0; t < @OUTPUTS; ++t) {
-      out[s].m[t] = centre[t];
-      out[s].v[t] = fmax(@scales[s] * @scales[s] * var[t], @floors[t] * @floors[t]);
-    }
-  }
-  return @SCALES;
 }
 )";
 
@@ -318,25 +186,28 @@ static inline double @quantile_of(const @component *parts, int count, int t, dou
   @moments_of_all(parts, count, t, &mean, &var);
   std = sqrt(var);
   if (!(std - std == 0 && mean - mean == 0 && probability > 0 && probability < 1)) return NAN;
-  if (@COUNTS) { /* the first whole number at which the probability is reached */
-    if (std == 0) return floor(mean + 0.5);
-    low = high = fmax(floor(mean), -1);
-    for (step = 1; low >= 0 && @excess(parts, count, t, low, probability) >= 0; step *= 2) {
+  if (@COUNTS) { /* the first step of the grid at which the probability is reached */
+    low = high = fmax(floor((mean - @origin) / @step), -1);
+    if (std == 0) return @origin + @step * floor((mean - @origin) / @step + 0.5);
+    for (step = 1; low >= 0 && @excess(parts, count, t, @origin + @step * low, probability) >= 0; step *= 2) {
       high = low;
       low = fmax(low - step, -1);
     }
-    for (step = 1; @excess(parts, count, t, high, probability) < 0; step *= 2) {
+    for (step = 1; @excess(parts, count, t, @origin + @step * high, probability) < 0; step *= 2) {
       low = high;
       high += step;
     }
     while (high - low > 1) {
       const double middle = floor(0.5 * (low + high));
-      if (@excess(parts, count, t, middle, probability) >= 0) high = middle;
+      if (@excess(parts, count, t, @origin + @step * middle, probability) >= 0) high = middle;
       else low = middle;
     }
-    return high;
+    return @origin + @step * high;
   }
   if (std == 0) return mean;
+  if (@JUMPS && @excess(parts, count, t, nextafter(@jump, -HUGE_VAL), probability) < 0 &&
+      @excess(parts, count, t, @jump, probability) >= 0)
+    return @jump;
   low = high = mean;
   for (step = std; @excess(parts, count, t, low, probability) >= 0; step *= 2) {
     high = low;

@@ -9,6 +9,7 @@ namespace fathom {
 
 std::string CNumber(double value) {
   if (std::isnan(value)) return "NAN";
+  if (std::isinf(value)) return value > 0 ? "HUGE_VAL" : "-HUGE_VAL";
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value);
   return {buffer, end.ptr};

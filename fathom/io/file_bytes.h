@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "fathom/base/export.h"
 
@@ -17,6 +18,8 @@ namespace fathom FATHOM_PUBLIC {
 class FileBytes {
  public:
   explicit FileBytes(const std::string& path);
+  // Bytes that somebody else keeps, under a name for messages.
+  FileBytes(std::string name, std::string_view bytes) : name_(std::move(name)), bytes_(bytes) {}
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;

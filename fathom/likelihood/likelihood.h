@@ -13,7 +13,7 @@
 
 namespace fathom FATHOM_PUBLIC {
 
-// One row of which log Z is asked: its targets and the moments of f.
+// One row of which log Z is asked: its targets, of which NaN says nothing, and the moments of f.
 struct LogZRow {
   const Vector& parameters;
   double alpha;
@@ -69,7 +69,8 @@ class Likelihood {
   void CheckTargets(Index outputs, const Matrix& y) const;
 
   // log E[p(y|f)^alpha] for one row, f_d ~ N(m_d, v_d) independent;                      [log-z]
-  // for alpha = 0 the limit of this over alpha, E[log p(y|f)].
+  // for alpha = 0 the limit of this over alpha, E[log p(y|f)]. Where one of several y is NaN, that
+  // of the others: the row teaches them, and the slopes of its own m and v are 0.
   virtual double LogZ(const LogZRow& row, const LogZSlopes& slopes) const = 0;
 
   // The same with f ~ N(m, Cov) jointly. Here by the marginals alone; a likelihood that sees

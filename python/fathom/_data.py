@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +56,11 @@ class Frame:
         return self.array.shape[1] if self.array is not None else len(self.columns or [])
 
     def fill(self, table: _core.Table, names: Sequence[str], readings: Sequence[Reading],
-             bits: Sequence[int] = ()) -> None:
-        """Puts the cells into the first columns of a table, and those of `bits` behind its last one."""
+             bits: Mapping[int, int]) -> None:
+        """Puts the cells into the first columns of a table, and those of `bits` behind its last one.
+
+        Of a column of bits, found by its place, a model needs so many; 0 if there is none yet.
+        """
         for place in bits:
             if self.array is not None or not _holds_texts(self.columns[place]):  # type: ignore[index]
                 raise ValueError(f"{self.what}: column '{names[place]}' of bits holds numbers; give its hexadecimal "
@@ -71,8 +74,8 @@ class Frame:
         for target, place in enumerate(others):
             if readings[place].how != "unused":
                 _fill_column(table, target, (self.columns or [])[place], readings[place])
-        for place in bits:
-            table.append_bits(names[place], _texts_of((self.columns or [])[place]))
+        for place, needed in bits.items():
+            table.append_bits(names[place], _texts_of((self.columns or [])[place]), needed)
 
 
 def read_frame(X: Any, what: str = "X") -> Frame:

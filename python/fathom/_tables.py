@@ -41,7 +41,7 @@ class TableMaker(RecipeParameters):
             if name in names:
                 raise ValueError(f"X has a column '{name}', which is the name of the target; leave it out of X, as "
                                  f"with X.drop(columns='{name}')")
-        bits = self._places("bits", names)
+        bits = dict.fromkeys(self._places("bits", names), 0)
         inputs = [name for place, name in enumerate(names) if place not in bits]
         columns = [*inputs, *targets]
         weights = ""
@@ -153,7 +153,7 @@ class TableMaker(RecipeParameters):
             else:
                 written = known[name][1]
                 readings.append(Reading("names") if written is None else Reading("written", written))
-        bits = [list(names).index(name) for name in model.bit_columns(list(names))]
+        bits = {list(names).index(name): needed for name, needed in model.bit_columns(list(names)).items()}
         columns = [name for place, name in enumerate(names) if place not in bits]
         table = _core.Table(frame.what, frame.rows, columns, 0)
         frame.fill(table, names, readings, bits)

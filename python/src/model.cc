@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -273,9 +274,13 @@ void BindModel(py::module_* module) {
       .def(
           "bit_columns",
           [](const FittedModel& model, const std::vector<std::string>& names) {
-            return BitColumnsAmong(names, model.model().schema());
+            std::map<std::string, Index> needed;
+            for (const BitColumn& column : BitColumnsAmong(names, model.model().schema()))
+              needed[column.name] = column.needed;
+            return needed;
           },
-          py::arg("names"), "Which of the columns hold digits whose bits the model has learnt.")
+          py::arg("names"),
+          "The columns of digits whose bits the model has learnt, and how many it needs.")
       .def("recipe",
            [](const FittedModel& model) { return RecipeToJson(model.model().recipe()).dump(); })
       .def("report",

@@ -223,10 +223,11 @@ void BindTables(py::module_* module) {
           "Makes a column of dates: days since 1970-01-01, NaN for a missing cell.")
       .def(
           "append_bits",
-          [](Table* table, const std::string& name, const std::vector<std::string>& cells) {
-            AppendBits(name, cells, table);
+          [](Table* table, const std::string& name, const std::vector<std::string>& cells,
+             Index needed) {
+            AppendBits({name, needed}, cells, table);
           },
-          py::arg("name"), py::arg("cells"),
+          py::arg("name"), py::arg("cells"), py::arg("needed") = 0,
           "Appends a column of hexadecimal digits as bits; an empty cell is missing.")
       .def(
           "format",

@@ -89,6 +89,14 @@ inline EverydayDay DayOf(int n) {
           elapsed % 7 + 1};
 }
 
+// Month `month` from January 2021 on lies in this year.
+inline std::string Year(int month) { return std::to_string(2021 + month / 12); }
+
+// A few of 64 bits.
+inline unsigned long long FingerprintOf(int n) {
+  return 1ULL << (60 + n % 4) | (n % 3 == 0 ? 10ULL << 32 : 0) | 1ULL << n % 9;
+}
+
 inline std::vector<EverydayTable> EverydayTables() {
   const auto kind = [](const EverydayRow& r) { return r.first_kind ? "red" : "blue"; };
   const EverydayLine plain_line = [&](const EverydayRow& r) {
@@ -117,6 +125,16 @@ inline std::vector<EverydayTable> EverydayTables() {
                r.Y();
       });
   const auto two = [](int number) { return EverydayRow::Format("%02.0f", number); };
+
+  const auto monthly = [&](const std::function<std::string(int month)>& write) {
+    return EverydayText("month,z,y", [&](const EverydayRow& r) {
+      return write(r.n * 17 % 40) + "," + r.Z() + "," + r.Y();
+    });
+  };
+  const std::string plain_months =
+      monthly([&](int month) { return Year(month) + "-" + two(month % 12 + 1) + "-01"; });
+  std::string bit_names = "z,y";
+  for (int bit = 0; bit < 64; ++bit) bit_names += ",fp:" + std::to_string(bit);
 
   std::vector<EverydayTable> tables = {
       {"numbers and a category between commas", plain, plain, ""},
@@ -226,6 +244,14 @@ inline std::vector<EverydayTable> EverydayTables() {
          return "2024-" + two(d.month) + "-" + two(d.day) + "T00:00:00Z";
        }),
        plain_dates, ""},
+      {"months", monthly([&](int month) { return Year(month) + "-" + two(month % 12 + 1); }),
+       plain_months, ""},
+      {"months in words", monthly([&](int month) {
+         const char* const names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+         return std::string(names[month % 12]) + "-" + Year(month).substr(2);
+       }),
+       plain_months, ""},
       {"times of the day",
        EverydayText(
            "x,z,y",
@@ -235,6 +261,23 @@ inline std::vector<EverydayTable> EverydayTables() {
                       return std::to_string(r.n * 5 % 24) + ".5," + r.Z() + "," + r.Y();
                     }),
        ""},
+      {"names that turn the direction of writing",
+       Replaced(plain, "x,z,kind,y", "\u202ex,z\u2066,kind\u200f,y"), plain, ""},
+      {"fingerprints",
+       EverydayText("fp,z,y",
+                    [](const EverydayRow& r) {
+                      char digits[32];
+                      std::snprintf(digits, sizeof(digits), "%016llx", FingerprintOf(r.n));
+                      return digits + ("," + r.Z()) + "," + r.Y();
+                    }),
+       EverydayText(bit_names,
+                    [](const EverydayRow& r) {
+                      std::string line = r.Z() + "," + r.Y();
+                      for (int bit = 63; bit >= 0; --bit)
+                        line += (FingerprintOf(r.n) >> bit & 1) ? ",1" : ",0";
+                      return line;
+                    }),
+       "--bits fp"},
       {"a separator at the end of every line", Replaced(plain, "\n", ",\n"), plain, ""},
       {"upright strokes", Replaced(plain, ",", "|"), plain, ""},
       {"names of the rows",

@@ -1,6 +1,8 @@
 // A library to be preloaded: makes the k-th call of a function fail, as a full disk or a lack of
-// memory would. FATHOM_FAULT is "write 3" for the third write, and so on; FATHOM_FAULT_FILE names a
-// file that is made when that happens, so that a test knows when it has tried all calls.
+// memory would. FATHOM_FAULT is "write 3" for the third write, and so on; "short 3" lets the third
+// write take one byte only, "shrink 1" empties the first file that is mapped, once it is mapped.
+// FATHOM_FAULT_FILE names a file that is made when that happens, so that a test knows when it has
+// tried all calls.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +12,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -55,6 +58,7 @@ sighandler_t signal(int number, sighandler_t handler) noexcept {
 ssize_t write(int file, const void* bytes, size_t size) {
   // Messages must get out, or nobody knows what is said.
   if (file != STDERR_FILENO && IsTheOne("write", ENOSPC)) return -1;
+  if (file != STDERR_FILENO && size > 1 && IsTheOne("short", 0)) size = 1;
   return ::syscall(SYS_write, file, bytes, size);
 }
 
@@ -75,7 +79,14 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
 
 void* mmap(void* place, size_t size, int protection, int flags, int file, off_t offset) noexcept {
   if (IsTheOne("mmap", ENOMEM)) return MAP_FAILED;
-  return reinterpret_cast<void*>(::syscall(SYS_mmap, place, size, protection, flags, file, offset));
+  void* const mapping =
+      reinterpret_cast<void*>(::syscall(SYS_mmap, place, size, protection, flags, file, offset));
+  if (file >= 0 && IsTheOne("shrink", 0)) {
+    char descriptor[32];
+    std::snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", file);
+    if (::truncate(descriptor, 0) != 0) std::abort();
+  }
+  return mapping;
 }
 
 void* malloc(size_t size) noexcept {
