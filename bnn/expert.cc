@@ -63,6 +63,18 @@ class NetworkPredictor : public ExpertPredictor {
     });
     return MixtureOfDraws(outputs, noise);
   }
+  // A draw of the weights is one function for all rows.
+  std::vector<Matrix> Covariances(const Moments& x, const PredictOptions& options) const override {
+    if (std::holds_alternative<PbpPosterior>(expert_.posterior()))
+      return ExpertPredictor::Covariances(x, options);
+    PredictOptions latent = options;
+    latent.latent = true;
+    const Prediction f = Predict(x, latent);
+    Matrix outputs(f.size(), x.rows());
+    for (Index s = 0; s < f.size(); ++s)
+      outputs.row(s) = f.components[s].mean.col(0).transpose() - f.Mean().col(0).transpose();
+    return {Matrix(outputs.transpose() * f.weights.asDiagonal() * outputs)};
+  }
 
  private:
   // Row by row, so that the bits of one do not depend on how many there are.

@@ -9,6 +9,7 @@
 #include "fathom/data/read_table.h"
 #include "fathom/data/schema.h"
 #include "fathom/data/split.h"
+#include "fathom/distribution/joint_prediction.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/evaluate/evaluation.h"
 #include "fathom/fit/cross_validate.h"

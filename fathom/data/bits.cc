@@ -82,7 +82,7 @@ Matrix ParseBits(const std::string& source, const BitColumn& column,
   return bits;
 }
 
-void AppendBits(const std::string& name, const Matrix& bits, Table* table) {
+void AppendColumns(const std::string& name, const Matrix& bits, Table* table) {
   table->values.conservativeResize(Eigen::NoChange, table->values.cols() + bits.cols());
   table->values.rightCols(bits.cols()) = bits;
   for (Index j = 0; j < bits.cols(); ++j)
@@ -116,13 +116,18 @@ Table ReadTableWithBits(const FileBytes& file, ReadOptions options,
   const internal::MissingWords words(options.missing);
   for (std::size_t i = 0; i < text.names.size(); ++i) {
     const BitColumn column{text.names[i], bits.size() == text.names.size() ? bits[i].needed : 0};
-    AppendBits(column.name, ParseBits(table.source, column, text.cells[i], words), &table);
+    AppendColumns(column.name, ParseBits(table.source, column, text.cells[i], words), &table);
   }
   return table;
 }
 
-std::vector<BitColumn> BitColumnsFor(const Schema& schema, const FileBytes& file,
-                                     const ReadOptions& options) {
+void AppendBits(const BitColumn& column, const std::vector<std::string>& cells, Table* table) {
+  AppendColumns(column.name, ParseBits(table->source, column, cells, internal::MissingWords()),
+                table);
+}
+
+std::vector<BitColumn> BitColumnsAmong(const std::vector<std::string>& names,
+                                       const Schema& schema) {
   std::vector<BitColumn> columns;
   for (const InputColumn& input : schema.inputs) {
     const std::size_t place = input.name.rfind(kBetween);
@@ -137,8 +142,6 @@ std::vector<BitColumn> BitColumnsFor(const Schema& schema, const FileBytes& file
     BitColumn& column = found == columns.end() ? columns.emplace_back(BitColumn{base}) : *found;
     column.needed = std::max(column.needed, bit + 1);
   }
-  if (columns.empty() || IsNpy(file.bytes())) return {};
-  const std::vector<std::string> names = ReadCsvNames(file, options);
   std::erase_if(columns, [&](const BitColumn& column) {
     const bool has_bits = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return name.starts_with(column.name + kBetween);
@@ -146,6 +149,12 @@ std::vector<BitColumn> BitColumnsFor(const Schema& schema, const FileBytes& file
     return has_bits || !Contains(names, column.name);
   });
   return columns;
+}
+
+std::vector<BitColumn> BitColumnsFor(const Schema& schema, const FileBytes& file,
+                                     const ReadOptions& options) {
+  if (IsNpy(file.bytes())) return {};
+  return BitColumnsAmong(ReadCsvNames(file, options), schema);
 }
 
 bool LookLikeBits(const std::vector<std::string>& cells, const ReadOptions& options) {

@@ -26,6 +26,13 @@ std::vector<BitColumn> BitColumns(const std::vector<std::string>& names);
 Table ReadTableWithBits(const FileBytes& file, ReadOptions options,
                         const std::vector<BitColumn>& bits);
 
+// The bits of a column whose cells [rows] are in memory, behind all columns of *table. Throws Error
+// as ReadTableWithBits does.
+void AppendBits(const BitColumn& column, const std::vector<std::string>& cells, Table* table);
+
+// Which of the names are columns whose bits are inputs of the schema. None of those whose bits have
+// names here themselves.
+std::vector<BitColumn> BitColumnsAmong(const std::vector<std::string>& names, const Schema& schema);
 // Columns of the file whose bits are inputs of the schema, unless the file has them as bits
 // already.
 std::vector<BitColumn> BitColumnsFor(const Schema& schema, const FileBytes& file,

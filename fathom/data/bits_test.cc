@@ -58,6 +58,17 @@ TEST_F(Bits, FaultsNameRowAndColumn) {
   EXPECT_NE(Fault("fp,y\n,1\n,2\n").find("all its cells are missing"), std::string::npos);
 }
 
+TEST_F(Bits, CellsInMemoryAreTheSame) {
+  const Table read = ReadTableWithBits(File("y,fp\n1,0xa3\n2,NA\n3,1F\n"), {}, BitColumns({"fp"}));
+  Table table = ReadTable(File("y\n1\n2\n3\n"), {});
+  AppendBits({"fp"}, {"0xa3", "", "1F"}, &table);
+  EXPECT_EQ(table.columns, read.columns);
+  EXPECT_EQ(table.values.row(0), read.values.row(0));
+  EXPECT_TRUE(std::isnan(table.values(1, 8)));
+  EXPECT_EQ(table.values.row(2), read.values.row(2));
+  EXPECT_THROW(AppendBits({"fp"}, {"a", "b", "xy"}, &table), Error);
+}
+
 // A model remembers the bits that varied; the table of new rows has digits.
 TEST_F(Bits, ASchemaFindsItsColumnsAgain) {
   const Roles roles{.targets = {"y"}};

@@ -308,4 +308,15 @@ void FindKinds(const ReadOptions& options, const FileBytes& file, std::string_vi
     layout->written.push_back(format.kind == Kind::kPlain ? 0 : 1);
 }
 
+std::optional<CellFormat> FormatOfTexts(std::span<const std::string_view> cells) {
+  Candidates candidates({}, 0);
+  for (const std::string_view cell : cells) candidates.See(cell);
+  if (candidates.example().empty() || IsNumber(candidates.example())) return {};
+  const char shown = candidates.Decimal();
+  const auto format = candidates.Choose(shown != 0 ? shown : '.', DateOrder::kDetect);
+  double value = 0;
+  const auto fits = [&](std::string_view cell) { return ReadCell(*format, cell, &value); };
+  return format && std::all_of(cells.begin(), cells.end(), fits) ? format : std::nullopt;
+}
+
 }  // namespace fathom::internal

@@ -3,6 +3,8 @@
 #ifndef FATHOM_DATA_COLUMN_KINDS_H_
 #define FATHOM_DATA_COLUMN_KINDS_H_
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,11 @@ enum class Evidence { kFirstLines, kEverything };
 // in one way only, else by the separator. Appends a note on every column whose format is not plain.
 void FindKinds(const ReadOptions& options, const FileBytes& file, std::string_view body,
                Evidence evidence, CsvLayout* layout, std::vector<Note>* notes);
+
+// The same of cells in memory, none of them missing: the format of dates, times or numbers as
+// people write them in which all cells can be read. None if there is no such format, and where all
+// cells are plain numbers: whoever has these as strings means names.
+std::optional<CellFormat> FormatOfTexts(std::span<const std::string_view> cells);
 
 }  // namespace fathom::internal
 

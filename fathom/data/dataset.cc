@@ -73,7 +73,9 @@ void CheckCells(const DatasetParts& parts) {
   for (Index n = 0; n < parts.inputs.rows(); ++n) {
     for (Index c = 0; c < parts.inputs.cols(); ++c) {
       const double var = parts.inputs.var(n, c);
-      if (std::isinf(parts.inputs.mean(n, c))) refuse(n, column(c), "the number is infinite");
+      if (std::isinf(parts.inputs.mean(n, c)))
+        refuse(n, column(c),
+               "the number is infinite; leave the cell empty if its value is unknown");
       if (var < 0 || std::isinf(var))
         refuse(n, column(c), "the variance must be finite, from 0 on");
     }

@@ -249,7 +249,7 @@ TEST(Dataset, RefusesPartsThatDoNotFit) {
   expect([](DatasetParts* parts) { parts->weights = Vector::Ones(2); }, "2 weights");
   expect([](DatasetParts* parts) { parts->weights = Vector::Zero(3); }, "row 1: the weight is 0");
   expect([](DatasetParts* parts) { parts->inputs.mean(1, 1) = HUGE_VAL; },
-         "row 2, column 'b': the number is infinite");
+         "row 2, column 'b': the number is infinite; leave the cell empty if its value is unknown");
   expect([](DatasetParts* parts) { parts->inputs.var(2, 0) = -1; }, "row 3, column 'a'");
   expect([](DatasetParts* parts) { parts->targets(0, 0) = -HUGE_VAL; }, "row 1, column 'y'");
   expect([](DatasetParts* parts) { parts->schema.classes = {"only"}; }, "not the place of a class");

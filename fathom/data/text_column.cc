@@ -3,9 +3,12 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "fathom/data/column_kinds.h"
 #include "fathom/data/csv_row.h"
 #include "fathom/data/levels.h"
 #include "fathom/data/missing_words.h"
@@ -55,6 +58,53 @@ void PutTexts(std::span<const std::string> texts, std::span<const Index> codes, 
     table->values(static_cast<Index>(n), column) = code < 0 ? kMissingCell : Cell(level_of[code]);
   }
   OrderLevels(levels, column, table);
+}
+
+namespace {
+
+void SetFormat(const CellFormat& format, Index column, Table* table) {
+  table->formats.resize(table->columns.size());
+  table->formats[column] = format;
+}
+
+}  // namespace
+
+bool PutWrittenValues(std::span<const std::string> texts, std::span<const Index> codes,
+                      Index column, Table* table) {
+  const internal::MissingWords missing;
+  std::vector<std::string_view> cells;
+  for (const std::string& text : texts) {
+    const std::string_view cell = WithoutEdgeBlanks(text);
+    if (!missing.InNumbers(cell)) cells.push_back(cell);
+  }
+  const std::optional<CellFormat> format = internal::FormatOfTexts(cells);
+  if (!format) return false;
+  PutWrittenValues(*format, texts, codes, column, table);
+  return true;
+}
+
+void PutWrittenValues(const CellFormat& format, std::span<const std::string> texts,
+                      std::span<const Index> codes, Index column, Table* table) {
+  FATHOM_CHECK(std::cmp_equal(codes.size(), table->values.rows()));
+  const internal::MissingWords missing;
+  for (std::size_t n = 0; n < codes.size(); ++n) {
+    double& value = table->values(static_cast<Index>(n), column);
+    value = kMissingCell;
+    if (codes[n] < 0) continue;
+    const std::string_view cell = WithoutEdgeBlanks(texts[codes[n]]);
+    if (missing.InNumbers(cell) || ReadCell(format, cell, &value)) continue;
+    ThrowError(table->source, ": row ", n + 1, ", column ", Quoted(table->columns[column]), ": ",
+               Quoted(cell), " is not written as the other cells, which are ",
+               DescribeFormat(format), "; correct it, or make it missing");
+  }
+  SetFormat(format, column, table);
+}
+
+void PutDates(std::span<const double> days, Index column, Table* table) {
+  FATHOM_CHECK(std::cmp_equal(days.size(), table->values.rows()));
+  for (std::size_t n = 0; n < days.size(); ++n)
+    table->values(static_cast<Index>(n), column) = days[n];
+  SetFormat({.kind = CellFormat::Kind::kDate}, column, table);
 }
 
 std::string ShortestText(double number) {

@@ -17,6 +17,17 @@ namespace fathom {
 void PutTexts(std::span<const std::string> texts, std::span<const Index> codes, Index column,
               Table* table);
 
+// Makes numbers of the strings instead, where a CSV file with these cells would: dates, times, and
+// numbers as people write them. False, and nothing changes, where they are names.
+bool PutWrittenValues(std::span<const std::string> texts, std::span<const Index> codes,
+                      Index column, Table* table);
+// The same in the format that a model has learnt. Throws Error for the first cell that is written
+// in another way.
+void PutWrittenValues(const CellFormat& format, std::span<const std::string> texts,
+                      std::span<const Index> codes, Index column, Table* table);
+// Days since 1970-01-01, NaN where missing.
+void PutDates(std::span<const double> days, Index column, Table* table);
+
 // Makes strings of the numbers of a column, in the fewest digits, as a CSV file would have them.
 void NumbersToTexts(Index column, Table* table);
 

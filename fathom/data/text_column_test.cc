@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "fathom/base/error.h"
 #include "fathom/data/read_table.h"
 #include "tests/support/test_folder.h"
 
@@ -52,6 +53,35 @@ TEST(TextColumn, NumbersBecomeTheirShortestTextsInTheOrderOfTheirValues) {
   EXPECT_EQ(made.values(0, 1), 1);
   EXPECT_TRUE(std::isnan(made.values(1, 1)));
   EXPECT_EQ(made.values(2, 1), 0);
+}
+
+TEST(TextColumn, WrittenValuesAreThoseOfACsvFile) {
+  const TestFolder folder;
+  const Table read = ReadTable(
+      folder.Write("t.csv", "x,day\n0,31.5.2024\n0,1.6.2024 14:30\n0,NA\n0,-\n0,31.5.2024\n"));
+  Table made = EmptyTable(5);
+  const std::vector<std::string> texts = {" 31.5.2024", "1.6.2024 14:30", "NA", "-"};
+  ASSERT_TRUE(PutWrittenValues(texts, std::vector<Index>{0, 1, 2, 3, 0}, 1, &made));
+  EXPECT_EQ(made.FormatOf(1), read.FormatOf(1));
+  for (const Index n : {0, 1, 4}) EXPECT_EQ(made.values(n, 1), read.values(n, 1));
+  for (const Index n : {2, 3}) EXPECT_TRUE(std::isnan(made.values(n, 1)));
+  // Again in the format that is known, and a cell that has another one.
+  Table again = EmptyTable(1);
+  PutWrittenValues(read.FormatOf(1), std::vector<std::string>{"2.1.2024"}, std::vector<Index>{0}, 1,
+                   &again);
+  EXPECT_EQ(again.values(0, 1), 19724);
+  EXPECT_THROW(PutWrittenValues(read.FormatOf(1), std::vector<std::string>{"soon"},
+                                std::vector<Index>{0}, 1, &again),
+               Error);
+}
+
+TEST(TextColumn, NamesAndPlainNumbersAreNoWrittenValues) {
+  for (const char* text : {"red", "0123", "5"}) {
+    Table made = EmptyTable(1);
+    EXPECT_FALSE(PutWrittenValues(std::vector<std::string>{text}, std::vector<Index>{0}, 1, &made))
+        << text;
+    EXPECT_TRUE(made.formats.empty());
+  }
 }
 
 }  // namespace

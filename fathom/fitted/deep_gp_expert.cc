@@ -29,6 +29,9 @@ class NetworkExpertPredictor : public ExpertPredictor {
   Matrix ClassProbabilities(const Moments& x, const PredictOptions& options) const override {
     return predictor_.ClassProbabilities(x, options);
   }
+  std::vector<Matrix> Covariances(const Moments& x, const PredictOptions& options) const override {
+    return predictor_.Covariances(x, options);
+  }
 
  private:
   NetworkPredictor predictor_;

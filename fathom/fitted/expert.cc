@@ -46,6 +46,13 @@ Matrix ExpertPredictor::ClassProbabilities(const Moments& /*x*/,
   ThrowError("the model predicts numbers, which have no classes");
 }
 
+std::vector<Matrix> ExpertPredictor::Covariances(const Moments& /*x*/,
+                                                 const PredictOptions& /*options*/) const {
+  ThrowError(
+      "a member of the model does not know how its predictions of several rows hang together;",
+      " predict each row alone");
+}
+
 nlohmann::json Expert::Findings() const { return nullptr; }
 
 void RegisterExpert(const std::string& kind, ExpertReader reader) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "fathom/base/precision.h"
 #include "fathom/base/threads.h"
@@ -28,6 +29,10 @@ class ExpertPredictor {
   virtual Prediction Predict(const Moments& x, const PredictOptions& options) const = 0;
   // P(y = class) [N, classes]. Throws Error where the likelihood has no classes, as here.
   virtual Matrix ClassProbabilities(const Moments& x, const PredictOptions& options) const;
+  // [targets] of [N, N]: how the functions at the rows of x hang together. The correlations count:
+  // the variances are those of Predict with options.latent. Throws Error where that is not known,
+  // as here.
+  virtual std::vector<Matrix> Covariances(const Moments& x, const PredictOptions& options) const;
 };
 
 class Expert {

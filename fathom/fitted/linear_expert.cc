@@ -18,6 +18,13 @@ class LinePredictor : public ExpertPredictor {
   Prediction Predict(const Moments& x, const PredictOptions& options) const override {
     return Prediction::Gaussian(PredictRidge(ridge_, x, options.latent));
   }
+  std::vector<Matrix> Covariances(const Moments& x,
+                                  const PredictOptions& /*options*/) const override {
+    std::vector<Matrix> covariances;
+    for (Index t = 0; t < ridge_.targets(); ++t)
+      covariances.push_back(RidgeCovariance(ridge_, x, t));
+    return covariances;
+  }
 
  private:
   const Ridge& ridge_;

@@ -8,6 +8,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/fitted/description.h"
+#include "fathom/neighbour/neighbour_covariance.h"
 #include "fathom/neighbour/search.h"
 
 namespace fathom {
@@ -40,17 +41,31 @@ class NeighbourPredictor : public ExpertPredictor {
     }
     return Prediction::Gaussian(std::move(moments));
   }
+  std::vector<Matrix> Covariances(const Moments& x,
+                                  const PredictOptions& /*options*/) const override {
+    std::vector<Matrix> covariances;
+    for (Index t = 0; t < expert_.num_outputs(); ++t) {
+      covariances.push_back(NeighbourCovariance(expert_.gps()[t], DataOf(targets_[t]), x,
+                                                NeighboursOf(*searches_[t], x), pool_));
+    }
+    return covariances;
+  }
 
  private:
+  NeighbourData DataOf(const Matrix& y) const {
+    const NeighbourRows& rows = expert_.rows();
+    return {.x = rows.x,
+            .y = y,
+            .weights = {rows.weights.data(), static_cast<std::size_t>(rows.weights.size())}};
+  }
+  Neighbours NeighboursOf(const NeighbourSearch& search, const Moments& x) const {
+    return search.Find(x, std::min(expert_.neighbours(), expert_.rows().x.rows()), pool_);
+  }
+
   Moments PredictOne(const NeighbourGp& gp, const NeighbourSearch& search, const Matrix& y,
                      const Moments& x) const {
-    const NeighbourRows& rows = expert_.rows();
-    const Index m = std::min(expert_.neighbours(), rows.x.rows());
-    const NeighbourData data{
-        .x = rows.x,
-        .y = y,
-        .weights = {rows.weights.data(), static_cast<std::size_t>(rows.weights.size())}};
-    const Neighbours neighbours = search.Find(x, m, pool_);
+    const NeighbourData data = DataOf(y);
+    const Neighbours neighbours = NeighboursOf(search, x);
     Moments moments(x.rows(), 1);
     std::vector<Index> all(static_cast<std::size_t>(x.rows()));
     std::iota(all.begin(), all.end(), Index{0});

@@ -120,19 +120,26 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
 
 ModelPredictor::~ModelPredictor() = default;
 
+ModelPredictor::GroupRows ModelPredictor::RowsFor(std::size_t group, const Moments& inputs,
+                                                  const std::vector<Matrix>& means) const {
+  const Group& own = groups_[group];
+  const Member& first = own.members.front();
+  GroupRows rows{StandardizeInputs(first.input_scaler, inputs), {}};
+  if (own.trend.empty()) return rows;
+  Matrix trend = Matrix::Zero(inputs.rows(), first.target_scaler.mean.size());
+  for (const std::size_t before : own.trend) trend += means[before];
+  rows.trend =
+      StandardizeTargets(first.target_scaler, trend / static_cast<double>(own.trend.size()));
+  rows.x = WithColumns(std::move(rows.x), rows.trend);
+  return rows;
+}
+
 Prediction ModelPredictor::PredictGroup(std::size_t group, const Moments& inputs,
                                         const PredictOptions& options,
                                         const std::vector<Matrix>& means) const {
   const Group& own = groups_[group];
   const Member& first = own.members.front();
-  Moments x = StandardizeInputs(first.input_scaler, inputs);
-  Matrix trend;
-  if (!own.trend.empty()) {
-    trend = Matrix::Zero(inputs.rows(), first.target_scaler.mean.size());
-    for (const std::size_t before : own.trend) trend += means[before];
-    trend = StandardizeTargets(first.target_scaler, trend / static_cast<double>(own.trend.size()));
-    x = WithColumns(std::move(x), trend);
-  }
+  const auto [x, trend] = RowsFor(group, inputs, means);
   Prediction part = own.expert->Predict(x, options);
   if (trend.size() > 0) {
     for (Moments& component : part.components) component.mean += trend;
@@ -149,8 +156,9 @@ Prediction ModelPredictor::PredictGroup(std::size_t group, const Moments& inputs
   return mixture.Take();
 }
 
-Prediction ModelPredictor::Calibrated(const Moments& inputs, const Moments& inside,
-                                      const std::vector<Moments>& members) const {
+Moments ModelPredictor::CalibratedCentre(const Moments& inputs, const Moments& inside,
+                                         const std::vector<Moments>& members,
+                                         Matrix* common) const {
   const Calibration& calibration = *model_.calibration();
   std::vector<double> weights;
   for (const Group& group : groups_) {
@@ -163,10 +171,17 @@ Prediction ModelPredictor::Calibrated(const Moments& inputs, const Moments& insi
     const Matrix g = local_noise_->Predict(x, {}).Mean();
     // One by one: Eigen's exp of several numbers at once rounds in another way, and which numbers
     // these are depends on how many rows there are.
-    centre.var.array() *= g.unaryExpr([](double value) { return std::exp(2 * value); }).array();
+    const Matrix factor = g.unaryExpr([](double value) { return std::exp(2 * value); });
+    centre.var.array() *= factor.array();
+    if (common != nullptr) common->array() *= factor.array();
   }
-  if (seen_ != nullptr) ReplaceSeen(inputs, &centre);
+  if (seen_ != nullptr) ReplaceSeen(inputs, &centre, common);
   if (calibration.beyond != nullptr) MoveBeyond(calibration, inputs, inside, &centre);
+  return centre;
+}
+
+Prediction ModelPredictor::SpreadAndShaped(const Moments& inputs, Moments centre) const {
+  const Calibration& calibration = *model_.calibration();
   const Vector shares = ValueShares(inputs, centre);
   return Shaped(calibration.shape, Spread(calibration, std::move(centre)), shares);
 }
@@ -180,13 +195,14 @@ Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre)
   return SharesOf(calibration.share_logit, q);
 }
 
-void ModelPredictor::ReplaceSeen(const Moments& inputs, Moments* centre) const {
+void ModelPredictor::ReplaceSeen(const Moments& inputs, Moments* centre, Matrix* common) const {
   const Calibration& calibration = *model_.calibration();
   const Moments x = StandardizeInputs(calibration.input_scaler, inputs);
   const Scaler& scaler = calibration.target_scaler;
   for (Index n = 0; n < x.rows(); ++n) {
     const Index row = seen_->Find(x, n);
     if (row < 0) continue;
+    if (common != nullptr) common->row(n).setZero();
     for (Index t = 0; t < centre->cols(); ++t) {
       centre->mean(n, t) = scaler.mean[t] + scaler.scale[t] * calibration.seen->mean(row, t);
       centre->var(n, t) = scaler.scale[t] * scaler.scale[t] * calibration.seen->var(row, t);
@@ -194,11 +210,15 @@ void ModelPredictor::ReplaceSeen(const Moments& inputs, Moments* centre) const {
   }
 }
 
+Moments ModelPredictor::MovedInside(const Moments& inputs, bool latent) const {
+  const Calibration* calibration = latent ? nullptr : model_.calibration();
+  const bool moves = calibration != nullptr && calibration->beyond != nullptr;
+  return moves ? Clipped(model_.data().range, inputs) : inputs;
+}
+
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
-  const Calibration* calibration = options.latent ? nullptr : model_.calibration();
-  const bool calibrated = calibration != nullptr;
-  const bool stays_inside = calibrated && calibration->beyond != nullptr;
-  const Moments inside = stays_inside ? Clipped(model_.data().range, inputs) : inputs;
+  const bool calibrated = !options.latent && model_.calibration() != nullptr;
+  const Moments inside = MovedInside(inputs, options.latent);
   Mixture mixture;
   std::vector<Matrix> means(groups_.size());
   std::vector<Moments> members;
@@ -213,7 +233,8 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
       mixture.Add(std::move(part), weight);
     }
   }
-  return calibrated ? Calibrated(inputs, inside, members) : mixture.Take();
+  if (!calibrated) return mixture.Take();
+  return SpreadAndShaped(inputs, CalibratedCentre(inputs, inside, members, nullptr));
 }
 
 Matrix ModelPredictor::ClassProbabilities(const Moments& inputs,

@@ -9,6 +9,7 @@
 #include "fathom/base/export.h"
 #include "fathom/base/precision.h"
 #include "fathom/base/threads.h"
+#include "fathom/distribution/joint_prediction.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/fitted/model.h"
 #include "fathom/inference/predict_options.h"
@@ -32,6 +33,12 @@ class ModelPredictor {
   // Predicts y in the units of the file (f with options.latent) from columns that are those of
   // model().schema().FeatureNames(). Classes have no units: see Likelihood::Observe.
   Prediction Predict(const Moments& inputs, const PredictOptions& options = {}) const;
+  // The same of all rows together: how far rows that lie close are off together. Every row alone
+  // has the distribution that Predict gives (its mean and variance, where that is a mixture over
+  // paths). options.samples: draws of all rows through the hidden layers of a deep GP, 0 for 128.
+  // Takes memory in O(N^2) and time in O(N^3). Throws Error for classes, for too many rows and
+  // where a member knows rows one by one alone.
+  JointPrediction PredictJoint(const Moments& inputs, const PredictOptions& options = {}) const;
   // P(y = class) [N, classes] in the order of model().schema().classes. Throws Error where the
   // model predicts numbers.
   Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
@@ -40,11 +47,25 @@ class ModelPredictor {
   // What a group says of y, or f, in the units of the file; `means` are those of the groups before.
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
                           const std::vector<Matrix>& means) const;
-  // `inside`: the rows as the members saw them.
-  Prediction Calibrated(const Moments& inputs, const Moments& inside,
-                        const std::vector<Moments>& members) const;
-  // In rows that were seen before, puts what is known of them.
-  void ReplaceSeen(const Moments& inputs, Moments* centre) const;
+  // The scaled inputs of a group and, if it corrects a trend, that: [N, targets], else empty.
+  struct GroupRows {
+    Moments x;
+    Matrix trend;
+  };
+  GroupRows RowsFor(std::size_t group, const Moments& inputs,
+                    const std::vector<Matrix>& means) const;
+  // The rows of a group together: y, as PredictGroup has it, of functions f with correlations.
+  JointPart JoinRows(std::size_t group, const Prediction& y, const Prediction& f,
+                     std::vector<Matrix> correlations) const;
+  // The centre of the members' predictions after all corrections. `inside`: the rows as the members
+  // saw them. *common [N, targets], unless null: the variance that rows share, corrected likewise.
+  Moments CalibratedCentre(const Moments& inputs, const Moments& inside,
+                           const std::vector<Moments>& members, Matrix* common) const;
+  Prediction SpreadAndShaped(const Moments& inputs, Moments centre) const;
+  // Rows beyond the range of the training rows are moved to its edge where the model says so.
+  Moments MovedInside(const Moments& inputs, bool latent) const;
+  // In rows that were seen before, puts what is known of them; they share nothing with others.
+  void ReplaceSeen(const Moments& inputs, Moments* centre, Matrix* common) const;
   // [N]: the probability of the frequent value; empty where the target has none.
   Vector ValueShares(const Moments& inputs, const Moments& centre) const;
 

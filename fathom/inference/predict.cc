@@ -6,6 +6,7 @@
 #include <span>
 
 #include "fathom/base/error.h"
+#include "fathom/inference/joint_rows.h"
 #include "fathom/likelihood/observed.h"
 
 namespace fathom {
@@ -127,6 +128,15 @@ FullMoments NetworkPredictor::PredictJoint(const Moments& x, bool latent) const 
   out.mean = y.mean;
   for (Index n = 0; n < x.rows(); ++n) out.cov[n].diagonal() = y.var.row(n).transpose();
   return out;
+}
+
+std::vector<Matrix> NetworkPredictor::Covariances(const Moments& x,
+                                                  const PredictOptions& options) const {
+  const Index targets = model_.likelihood->NumTargets(model_.outputs());
+  JointDraws draws;
+  if (options.samples > 0) draws.samples = options.samples;
+  draws.seed = options.seed;
+  return CovariancesOfRows(model_, gps_, x, targets, draws, pool_);
 }
 
 Matrix NetworkPredictor::ClassProbabilities(const Moments& x, PredictOptions options) const {

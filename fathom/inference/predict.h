@@ -24,6 +24,8 @@ class NetworkPredictor {
   // Mean and covariance of f (of y unless latent) of every row jointly over its outputs, by full
   // covariances between layers.
   FullMoments PredictJoint(const Moments& x, bool latent) const;
+  // The covariances [N, N] over the rows of the function of each target (joint_rows.h).
+  std::vector<Matrix> Covariances(const Moments& x, const PredictOptions& options) const;
   // P(y = class) [N, classes], the mean over the samples if there are any. Throws Error where the
   // likelihood has no classes.
   Matrix ClassProbabilities(const Moments& x, PredictOptions options) const;

@@ -127,4 +127,14 @@ Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {
   return y;
 }
 
+Matrix RidgeCovariance(const Ridge& ridge, const Moments& x, Index target) {
+  const Matrix along = (x.mean.rowwise() - ridge.centre.transpose()) * ridge.directions;
+  const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[target]).inverse();
+  Matrix cov = along * shrunk.asDiagonal() * along.transpose();
+  cov.array() += 1 / ridge.rows;
+  cov *= ridge.noise[target];
+  cov.diagonal() += x.var * ridge.weights.col(target).cwiseAbs2();
+  return cov;
+}
+
 }  // namespace fathom

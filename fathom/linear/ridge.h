@@ -36,6 +36,10 @@ RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights = {})
 // Mean and variance of y [N, targets]; of the line alone without the noise if `latent`.
 Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent = false);
 
+// [N, N]: the covariance of the line of one target at several rows; its diagonal is the variance
+// that PredictRidge gives if `latent`.
+Matrix RidgeCovariance(const Ridge& ridge, const Moments& x, Index target);
+
 }  // namespace fathom
 
 #endif  // FATHOM_LINEAR_RIDGE_H_

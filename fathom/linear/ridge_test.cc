@@ -77,5 +77,21 @@ TEST(Ridge, ARowDoesNotDependOnTheRowsBesideIt) {
   }
 }
 
+TEST(Ridge, CovarianceHasTheVariancesOfTheLine) {
+  RandomStream stream(9);
+  const Moments x = Moments::Certain(stream.NormalMatrix(25, 3));
+  const Matrix y = x.mean.leftCols(2) + 0.3 * stream.NormalMatrix(25, 2);
+  const Ridge ridge = FitRidge(x, y).ridge;
+  Moments rows = Moments::Certain(stream.NormalMatrix(4, 3));
+  rows.var(2, 1) = 0.4;
+  rows.mean.row(3) = rows.mean.row(0);
+  const Moments line = PredictRidge(ridge, rows, true);
+  for (Index t = 0; t < 2; ++t) {
+    const Matrix cov = RidgeCovariance(ridge, rows, t);
+    EXPECT_LT((cov.diagonal() - line.var.col(t)).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_NEAR(cov(0, 3), cov(0, 0), 1e-12);  // copies are one place of the line
+  }
+}
+
 }  // namespace
 }  // namespace fathom

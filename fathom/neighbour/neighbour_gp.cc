@@ -481,6 +481,35 @@ class Lanes {
   HWY_ALIGN double g_mean_[kLanes] = {}, g_var_[kLanes] = {}, sums_[kLanes] = {};
 };
 
+// c of each r2, in its place. The last numbers go through a vector that is filled up.
+template <Correlation kKind>
+void CorrelateAll(double* r2, Index count) {
+  const D d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  V slope;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(Correlate<kKind>(d, hn::LoadU(d, r2 + i), &slope), d, r2 + i);
+  if (i == count) return;
+  HWY_ALIGN double rest[hn::MaxLanes(d)] = {};
+  std::copy(r2 + i, r2 + count, rest);
+  hn::Store(Correlate<kKind>(d, hn::Load(d, rest), &slope), d, rest);
+  std::copy_n(rest, count - i, r2 + i);
+}
+
+void RunCorrelations(Correlation correlation, double* r2, Index count) {
+  switch (correlation) {
+    case Correlation::kMatern12:
+      return CorrelateAll<Correlation::kMatern12>(r2, count);
+    case Correlation::kMatern32:
+      return CorrelateAll<Correlation::kMatern32>(r2, count);
+    case Correlation::kMatern52:
+      return CorrelateAll<Correlation::kMatern52>(r2, count);
+    case Correlation::kSe:
+      return CorrelateAll<Correlation::kSe>(r2, count);
+  }
+}
+
 double RunLanes(const neighbour::Work& work) {
   Lanes lanes(work);
   switch (work.gp.correlation) {
@@ -505,6 +534,7 @@ namespace fathom {
 namespace {
 
 HWY_EXPORT(RunLanes);
+HWY_EXPORT(RunCorrelations);
 
 double Run(const neighbour::Work& work) {
   FATHOM_CHECK(work.queries.neighbours.cols() > 0 &&
@@ -515,6 +545,10 @@ double Run(const neighbour::Work& work) {
 }
 
 }  // namespace
+
+void CorrelationsOf(Correlation correlation, Matrix* r2) {
+  HWY_DYNAMIC_DISPATCH(RunCorrelations)(correlation, r2->data(), r2->size());
+}
 
 void NeighbourMoments(const NeighbourGp& gp, const NeighbourData& data,
                       const NeighbourQueries& queries, double* mean, double* var) {

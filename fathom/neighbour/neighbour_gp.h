@@ -46,6 +46,9 @@ struct NeighbourGp {
   double noise = 0.1;
 };
 
+// c of squared distances r2 = r^2, in their place.
+void CorrelationsOf(Correlation correlation, Matrix* r2);
+
 // [rows, m]: the neighbours of each row, by their place among the training rows. A row with fewer
 // than m ends with -1.
 using Neighbours = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

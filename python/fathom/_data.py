@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,26 @@ from fathom import _core
 
 class DataWarning(UserWarning):
     """Something about the data that is no error: a column left out, texts that the training has not seen."""
+
+
+def tell(text: str, category: type[Warning] = DataWarning) -> None:
+    """Warns, and shows the line of the user's that has called us, however deep we are."""
+    level = 2
+    while (frame := sys._getframe(level - 1)).f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level += 1
+    warnings.warn(text, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".")[0] in ("fathom", "sklearn")
+
+
+class Reading(NamedTuple):
+    """How a column is to be read: texts as names of categories, as dates and the like if they are such, or as the
+    training has read them; or not at all."""
+
+    how: str  # "names", "find", "written" or "unused"
+    written: _core.CellFormat | None = None
 
 
 class Frame:
@@ -35,17 +55,27 @@ class Frame:
     def width(self) -> int:
         return self.array.shape[1] if self.array is not None else len(self.columns or [])
 
-    def fill(self, table: _core.Table, first: int = 0) -> None:
-        """Puts the cells into the columns of a table from `first` on."""
-        if self.array is not None:
-            table.set_numbers(first, self.array)
-        for place, column in enumerate(self.columns or []):
-            _fill_column(table, first + place, column)
+    def fill(self, table: _core.Table, names: Sequence[str], readings: Sequence[Reading],
+             bits: Mapping[int, int]) -> None:
+        """Puts the cells into the first columns of a table, and those of `bits` behind its last one.
 
-    def table(self, names: Sequence[str]) -> _core.Table:
-        table = _core.Table(self.what, self.rows, list(names), 0)
-        self.fill(table)
-        return table
+        Of a column of bits, found by its place, a model needs so many; 0 if there is none yet.
+        """
+        for place in bits:
+            if self.array is not None or not _holds_texts(self.columns[place]):  # type: ignore[index]
+                raise ValueError(f"{self.what}: column '{names[place]}' of bits holds numbers; give its hexadecimal "
+                                 f"digits as texts, as with pd.read_csv(..., dtype={{'{names[place]}': str}})")
+        if self.array is not None:
+            for place, reading in enumerate(readings):
+                _refuse_numbers(self.what, names[place], reading)
+            table.set_numbers(0, self.array)
+            return
+        others = [place for place in range(self.width) if place not in bits]
+        for target, place in enumerate(others):
+            if readings[place].how != "unused":
+                _fill_column(table, target, (self.columns or [])[place], readings[place])
+        for place, needed in bits.items():
+            table.append_bits(names[place], _texts_of((self.columns or [])[place]), needed)
 
 
 def read_frame(X: Any, what: str = "X") -> Frame:
@@ -85,9 +115,9 @@ def _read_pandas(X: Any, what: str) -> Frame:
     for name, dtype in zip(X.columns, X.dtypes):
         if getattr(dtype, "kind", "") == "c":
             raise ValueError(f"Complex data not supported: {what}, column '{name}' holds complex numbers")
-        if getattr(dtype, "kind", "") in "mM":
-            raise ValueError(f"{what}: column '{name}' holds dates or times; replace them by numbers (days since a "
-                             f"start, month, hour), or leave it out, as with {what}.drop(columns=...)")
+        if getattr(dtype, "kind", "") == "m":
+            raise ValueError(f"{what}: column '{name}' holds durations; give them as numbers, as with "
+                             f"{what}['{name}'].dt.total_seconds()")
     _require_shape(what, X.shape)
     names = [str(name) for name in X.columns] if all(isinstance(name, str) for name in X.columns) else None
     if names is None and any(isinstance(name, str) for name in X.columns):
@@ -104,10 +134,10 @@ def _read_polars(X: Any, what: str) -> Frame:
     for name in X.columns:
         column = X.get_column(name)
         array = column.to_numpy()
-        if array.dtype.kind in "mM":
-            raise ValueError(f"{what}: column '{name}' holds dates or times; replace them by numbers (days since a "
-                             f"start, month, hour), or leave it out, as with {what}.drop(...)")
-        columns.append(array if array.dtype.kind in "iuf" else np.array(column.to_list(), dtype=object))
+        if array.dtype.kind == "m":
+            raise ValueError(f"{what}: column '{name}' holds durations; give them as numbers, as with "
+                             f"{what}['{name}'].dt.total_seconds()")
+        columns.append(array if array.dtype.kind in "iufM" else np.array(column.to_list(), dtype=object))
     _require_shape(what, X.shape)
     return Frame(what, X.shape[0], list(X.columns), columns=columns)
 
@@ -120,7 +150,8 @@ def _read_array(X: Any, what: str) -> Frame:
         raise ValueError(f"Complex data not supported\n{what} holds complex numbers; give real and imaginary parts as "
                          f"two columns")
     if array.dtype.kind in "mM":
-        raise ValueError(f"{what} holds dates or times; replace them by numbers (days since a start, month, hour)")
+        raise ValueError(f"{what} holds nothing but dates or times; give a data frame, in which dates may stand beside "
+                         f"numbers")
     if array.ndim != 2:
         shape = {0: "scalar array", 1: "1D array"}.get(array.ndim, f"{array.ndim}D array")
         raise ValueError(f"Expected 2D array, got {shape} instead: {what} needs rows and columns. Reshape your data "
@@ -141,19 +172,58 @@ def _require_shape(what: str, shape: tuple[int, ...]) -> None:
                          f"{what} has no rows")
 
 
-def _fill_column(table: _core.Table, place: int, column: Any) -> None:
+def _fill_column(table: _core.Table, place: int, column: Any, reading: Reading) -> None:
     dtype = column.dtype
-    if hasattr(column, "cat"):
+    if getattr(dtype, "kind", "O") == "M":
+        _refuse_dates(table, place, reading)
+        table.set_dates(place, _days_of(column))
+    elif hasattr(column, "cat"):
         texts = [text_of(category) for category in column.cat.categories]
         table.set_categories(place, texts, column.cat.codes.to_numpy(dtype=np.int64))
     elif str(dtype) in ("bool", "boolean", "bool[pyarrow]"):
         # As a CSV file has them; so the program takes the same model for the same table.
         table.set_objects(place, column.astype(object).tolist())
     elif getattr(dtype, "kind", "O") in "iuf" and str(dtype) not in ("string", "str"):
+        _refuse_numbers("X", table.columns[place], reading)
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(column, "array") else column
         table.set_numbers(place, np.asarray(numbers, dtype=np.float64)[:, None])
     else:
-        table.set_objects(place, column.tolist())
+        table.set_objects(place, column.tolist(), reading.written, reading.how == "find")
+        if reading.how == "find" and (written := table.format(place)) is not None:
+            tell(f"X: column '{table.columns[place]}': read as {written}; name it in `categorical` if its texts are "
+                 f"names")
+
+
+def _refuse_numbers(what: str, name: str, reading: Reading) -> None:
+    if reading.written is not None:
+        raise ValueError(f"{what}: column '{name}' holds numbers but the model has learnt it as {reading.written}; "
+                         f"give it as in the training")
+
+
+def _refuse_dates(table: _core.Table, place: int, reading: Reading) -> None:
+    if reading.how == "find" or (reading.written is not None and reading.written.kind == "date"):
+        return
+    raise ValueError(f"X: column '{table.columns[place]}' holds dates but the model has learnt it as something else; "
+                     f"give it as in the training")
+
+
+def _days_of(column: Any) -> np.ndarray:
+    """Days since 1970-01-01, in UTC, with the fraction of the day that a CSV file would give."""
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    moments = np.asarray(column).astype("datetime64[ns]")
+    days = moments.astype("datetime64[D]")
+    hours = (moments - days).astype(np.int64) / 3.6e12
+    return np.where(np.isnat(moments), np.nan, days.astype(np.int64) + hours / 24)
+
+
+def _holds_texts(column: Any) -> bool:
+    numbers = (bool, int, float, np.number)
+    return not any(isinstance(cell, numbers) and cell == cell for cell in column.tolist())
+
+
+def _texts_of(column: Any) -> list[str]:
+    return [cell if isinstance(cell, str) else "" for cell in column.tolist()]
 
 
 def text_of(value: Any) -> str:
@@ -222,7 +292,8 @@ def numeric_targets(y: Any, rows: int) -> tuple[np.ndarray, list[str] | None]:
         raise ValueError(f"Input y contains NaN, first in row {row + 1}; leave out the rows without a target, as with "
                          f"X[~np.isnan(y)]")
     if np.isinf(targets).any():
-        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64'). Leave out these rows, "
+                         "as with X[np.isfinite(y)]")
     return targets, names
 
 

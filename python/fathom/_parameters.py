@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import textwrap
 from typing import Any, NamedTuple
 
@@ -55,10 +56,12 @@ def _recipe_parameters() -> list[Parameter]:
 # Those that are not fields of the recipe.
 _OWN = [
     Parameter("quality", "default", "Time against accuracy, as defaults of the other parameters: 'fast' trains one "
-              "small network, 'best' always a stack, 'paper' the network of the paper by its recipe ('fast', 'default', "
-              "'best', 'paper')", "str"),
+              "small network, 'best' always a stack, 'paper' the network of the paper by its recipe ('fast', "
+              "'default', 'best', 'paper')", "str"),
     Parameter("categorical", None, "Columns whose numbers are names of categories, by name or number from 0; texts "
               "are categories anyway", "Sequence[str | int] | None"),
+    Parameter("bits", None, "Columns of hexadecimal digits, such as fingerprints of molecules, by name or number from "
+              "0: each digit is four inputs of 0 or 1", "Sequence[str | int] | None"),
     Parameter("warm_start", False, "fit continues from the network that is there, for `steps` steps", "bool"),
     Parameter("random_state", None, "What scikit-learn calls `seed`, and wins over it if it is not None",
               "int | np.random.RandomState | None"),
@@ -121,7 +124,11 @@ class RecipeParameters:
         except TypeError:
             self._refuse_odd_values()
             raise
-        return _core.Recipe(text, str(self.quality), given)  # type: ignore[attr-defined]
+        try:
+            return _core.Recipe(text, str(self.quality), given)  # type: ignore[attr-defined]
+        except ValueError as error:  # which calls a parameter a field, and quotes its value as JSON
+            told = re.sub(r"^recipe field (\w+\.)*", "", str(error))
+            raise ValueError(re.sub(r"""'"(.*)"'""", r"'\1'", told)) from None
 
     def _value_of(self, name: str) -> Any:
         value = getattr(self, name)

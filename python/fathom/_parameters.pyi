@@ -67,6 +67,7 @@ class RecipeParameters:
     sample_rows: int
     quality: str
     categorical: Sequence[str | int] | None
+    bits: Sequence[str | int] | None
     warm_start: bool
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
@@ -123,6 +124,7 @@ class RecipeParameters:
         sample_rows: int = ...,
         quality: str = ...,
         categorical: Sequence[str | int] | None = ...,
+        bits: Sequence[str | int] | None = ...,
         warm_start: bool = ...,
         random_state: int | np.random.RandomState | None = ...,
         n_jobs: int | None = ...,

@@ -54,6 +54,22 @@ void BindDistribution(py::module_* module) {
             return Draws(y.prediction(), samples, seed, y.pool());
           },
           py::arg("samples"), py::arg("seed"), Unlocked());
+  py::class_<JointDistribution>(*module, "JointDistribution",
+                                "The predictive distribution of some rows together.")
+      .def_property_readonly("outputs",
+                             [](const JointDistribution& y) { return y.prediction().targets(); })
+      .def(
+          "mean", [](const JointDistribution& y) { return y.prediction().Mean(); }, Unlocked())
+      .def(
+          "covariances",
+          [](const JointDistribution& y) { return y.prediction().Covariances(y.pool()); },
+          Unlocked())
+      .def(
+          "draws",
+          [](const JointDistribution& y, Index samples, std::uint64_t seed) {
+            return y.prediction().Draws(samples, seed, y.pool());
+          },
+          py::arg("samples"), py::arg("seed"), Unlocked());
 }
 
 }  // namespace fathom::python

@@ -1,4 +1,4 @@
-// The predictive distribution of some rows, as arrays.
+// The predictive distribution of some rows, each alone or all together, as arrays.
 #ifndef FATHOM_PYTHON_SRC_DISTRIBUTION_H_
 #define FATHOM_PYTHON_SRC_DISTRIBUTION_H_
 
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fathom/base/threads.h"
+#include "fathom/distribution/joint_prediction.h"
 #include "fathom/distribution/prediction.h"
 
 namespace fathom::python {
@@ -20,6 +21,19 @@ class Distribution {
 
  private:
   Prediction prediction_;
+  std::shared_ptr<const ThreadPool> pool_;
+};
+
+class JointDistribution {
+ public:
+  JointDistribution(JointPrediction prediction, std::shared_ptr<const ThreadPool> pool)
+      : prediction_(std::move(prediction)), pool_(std::move(pool)) {}
+
+  const JointPrediction& prediction() const { return prediction_; }
+  const ThreadPool& pool() const { return *pool_; }
+
+ private:
+  JointPrediction prediction_;
   std::shared_ptr<const ThreadPool> pool_;
 };
 

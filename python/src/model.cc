@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fathom/base/error.h"
+#include "fathom/data/bits.h"
 #include "fathom/evaluate/evaluation.h"
 #include "fathom/fitted/export.h"
 #include "fathom/fitted/prediction_arrays.h"
@@ -27,12 +30,23 @@ namespace py = pybind11;
 namespace {
 
 // What the estimator noted in the model when it was trained: all columns, also those left out.
-std::vector<std::string> ColumnsOf(const Model& model) {
+std::vector<std::string> NamesOfColumns(const Model& model) {
   const auto& settings = model.data().settings;
   if (const auto noted = settings.find("columns"); noted != settings.end()) return noted->second;
   std::vector<std::string> names;
   for (const InputColumn& input : model.schema().inputs) names.push_back(input.name);
   return names;
+}
+
+ArrayColumns ColumnsOf(const Model& model) {
+  ArrayColumns columns{NamesOfColumns(model)};
+  for (const InputColumn& input : model.schema().inputs) {
+    const auto found = std::find(columns.names.begin(), columns.names.end(), input.name);
+    const bool plain = input.levels.empty() && input.format.kind == CellFormat::Kind::kPlain;
+    if (!plain || found == columns.names.end()) return {std::move(columns.names)};
+    columns.plain.push_back(found - columns.names.begin());
+  }
+  return columns;
 }
 
 InputStd StdOfCells(const Table* cells) {
@@ -53,6 +67,16 @@ Question Ask(const FittedModel& model, const py::object& rows, const Table* inpu
   return {Rows(rows, model.columns()), StdOfCells(input_std), options};
 }
 
+TargetPrediction PredictRows(const FittedModel& model, const Question& question, Index first,
+                             Index count) {
+  const Moments inputs = question.rows.Read(model.model().schema(), question.std, first, count);
+  try {
+    return PredictTargets(model.predictor(), inputs, question.options);
+  } catch (const NumericalError& error) {
+    throw NumericalError(std::string(kSource) + ": " + error.what());
+  }
+}
+
 // Calls visit(first row, prediction) for pieces of the rows, so that memory does not grow with
 // them. With many samples a piece has fewer rows, as in the program.
 void ForEachPiece(const FittedModel& model, Question question,
@@ -64,10 +88,7 @@ void ForEachPiece(const FittedModel& model, Question question,
   for (Index first = 0; first < rows; first += step) {
     const Index count = std::min(step, rows - first);
     question.options.first_row = first;
-    visit(first,
-          PredictTargets(model.predictor(),
-                         question.rows.Read(model.model().schema(), question.std, first, count),
-                         question.options));
+    visit(first, PredictRows(model, question, first, count));
   }
 }
 
@@ -109,10 +130,17 @@ Distribution PredictDistribution(const FittedModel& model, const py::object& row
                                  const Table* input_std, const PredictOptions& options) {
   const Question question = Ask(model, rows, input_std, options);
   const py::gil_scoped_release unlocked;
-  TargetPrediction prediction = PredictTargets(
-      model.predictor(),
-      question.rows.Read(model.model().schema(), question.std, 0, question.rows.size()), options);
+  TargetPrediction prediction = PredictRows(model, question, 0, question.rows.size());
   return Distribution(std::get<Prediction>(std::move(prediction)), model.pool());
+}
+
+JointDistribution PredictTogether(const FittedModel& model, const py::object& rows,
+                                  const Table* input_std, const PredictOptions& options) {
+  const Question question = Ask(model, rows, input_std, options);
+  const py::gil_scoped_release unlocked;
+  const Moments inputs =
+      question.rows.Read(model.model().schema(), question.std, 0, question.rows.size());
+  return {model.predictor().PredictJoint(inputs, options), model.pool()};
 }
 
 // Scores by name; targets [rows, targets] are numbers, or the places of classes.
@@ -146,22 +174,25 @@ Vector OutsideOf(const FittedModel& model, const py::object& rows) {
   if (!range.known()) return {};
   const Question question = Ask(model, rows, nullptr, {});
   const Schema& schema = model.model().schema();
-  const Dataset data = question.rows.Read(schema, question.std, 0, question.rows.size());
-  return CountOutside(range, schema, data.inputs());
+  return CountOutside(range, schema,
+                      question.rows.Read(schema, question.std, 0, question.rows.size()));
 }
 
 py::dict DescribeSchema(const FittedModel& model) {
   const Schema& schema = model.model().schema();
   py::list inputs;
-  for (const InputColumn& input : schema.inputs)
-    inputs.append(py::make_tuple(input.name, input.levels));
+  for (const InputColumn& input : schema.inputs) {
+    const bool plain = input.format.kind == CellFormat::Kind::kPlain;
+    inputs.append(py::make_tuple(input.name, input.levels,
+                                 plain ? py::object(py::none()) : py::cast(input.format)));
+  }
   py::dict description;
   description["inputs"] = inputs;
   description["features"] = schema.FeatureNames();
   description["targets"] = schema.targets;
   description["classes"] = schema.classes;
   description["unnamed_columns"] = schema.unnamed_columns;
-  description["columns"] = model.columns();
+  description["columns"] = model.columns().names;
   return description;
 }
 
@@ -240,6 +271,16 @@ void BindModel(py::module_* module) {
       .def_property_readonly("settings",
                              [](const FittedModel& model) { return model.model().data().settings; })
       .def("schema", &DescribeSchema)
+      .def(
+          "bit_columns",
+          [](const FittedModel& model, const std::vector<std::string>& names) {
+            std::map<std::string, Index> needed;
+            for (const BitColumn& column : BitColumnsAmong(names, model.model().schema()))
+              needed[column.name] = column.needed;
+            return needed;
+          },
+          py::arg("names"),
+          "The columns of digits whose bits the model has learnt, and how many it needs.")
       .def("recipe",
            [](const FittedModel& model) { return RecipeToJson(model.model().recipe()).dump(); })
       .def("report",
@@ -261,6 +302,8 @@ void BindModel(py::module_* module) {
       .def("predict_classes", &PredictClasses, py::arg("rows"), py::arg("input_std"),
            py::arg("options"))
       .def("distribution", &PredictDistribution, py::arg("rows"), py::arg("input_std"),
+           py::arg("options"))
+      .def("joint_distribution", &PredictTogether, py::arg("rows"), py::arg("input_std"),
            py::arg("options"))
       .def("score", &Score, py::arg("rows"), py::arg("input_std"), py::arg("targets"));
 }

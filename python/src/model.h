@@ -11,6 +11,7 @@
 
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/predictor.h"
+#include "python/src/tables.h"
 
 namespace fathom::python {
 
@@ -23,7 +24,7 @@ class FittedModel {
   const Model& model() const { return model_; }
   // The input columns of the table that it was trained on, those that were left out included, as
   // far as they are known.
-  const std::vector<std::string>& columns() const { return columns_; }
+  const ArrayColumns& columns() const { return columns_; }
   int threads() const { return threads_; }
   const ModelPredictor& predictor() const;
   const std::shared_ptr<const ThreadPool>& pool() const;
@@ -33,7 +34,7 @@ class FittedModel {
 
   Model model_;
   int threads_;
-  std::vector<std::string> columns_;
+  ArrayColumns columns_;
   mutable std::once_flag prepared_;
   mutable std::unique_ptr<const ModelPredictor> predictor_;
   mutable std::shared_ptr<const ThreadPool> pool_;

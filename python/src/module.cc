@@ -9,6 +9,7 @@
 #include "fathom/data/role_error.h"
 #include "fathom/recipe/recipe.h"
 #include "fathom/version.h"
+#include "python/src/cross_validation.h"
 #include "python/src/model.h"
 #include "python/src/tables.h"
 #include "python/src/training.h"
@@ -26,7 +27,10 @@ std::string ParameterName(const std::string& field) {
 
 // What the library calls a role of a column has another cure here.
 std::string WithCure(const RoleError& error) {
-  if (error.role() == "ignore") return error.text() + ", as with X.drop(columns=...)";
+  if (error.role() == "ignore") {
+    const std::string column = error.value().empty() ? "..." : "'" + error.value() + "'";
+    return error.text() + ", as with X.drop(columns=" + column + ")";
+  }
   if (error.role() == "task") return error.text() + " with DeepGPClassifier";
   return error.what();
 }
@@ -57,6 +61,7 @@ PYBIND11_MODULE(_core, module) {
   BindModel(&module);
   BindDistribution(&module);
   BindTraining(&module);
+  BindCrossValidation(&module);
 }
 
 }  // namespace fathom::python

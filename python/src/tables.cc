@@ -10,6 +10,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/bits.h"
 #include "fathom/data/text_column.h"
 
 namespace fathom::python {
@@ -45,7 +46,8 @@ class ObjectColumn {
  public:
   ObjectColumn(Index column, Table* table) : column_(column), table_(*table) {}
 
-  void Read(const py::sequence& cells) {
+  // `format`: that of the model; null: found out if `find`, else texts are names.
+  void Read(const py::sequence& cells, const CellFormat* format, bool find) {
     const auto rows = static_cast<Index>(py::len(cells));
     FATHOM_CHECK(rows == table_.values.rows());
     codes_.assign(static_cast<std::size_t>(rows), -1);
@@ -54,7 +56,12 @@ class ObjectColumn {
       table_.values(n, column_) = kNaN;
       if (!IsMissing(cell.ptr())) ReadCell(n, cell);
     }
-    if (!texts_.empty()) PutTexts(texts_, codes_, column_, &table_);
+    if (texts_.empty()) return;
+    if (format != nullptr) {
+      PutWrittenValues(*format, texts_, codes_, column_, &table_);
+    } else if (!find || !PutWrittenValues(texts_, codes_, column_, &table_)) {
+      PutTexts(texts_, codes_, column_, &table_);
+    }
   }
 
  private:
@@ -142,27 +149,53 @@ void ArrayView::Copy(Index first, Index count, Index place, Matrix* values) cons
   }
 }
 
-Rows::Rows(const py::object& rows, const std::vector<std::string>& array_columns)
+bool ArrayView::Copy(Index first, Index count, const std::vector<Index>& columns,
+                     Moments* values) const {
+  values->SetZero(count, std::ssize(columns));
+  bool infinite = false;
+  for (Index n = 0; n < count; ++n) {
+    const char* row = data_ + (first + n) * row_step_;
+    double* mean = values->mean.data() + n * values->cols();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      std::memcpy(mean + c, row + columns[c] * column_step_, sizeof(double));
+      // x - x is 0 for a number, and NaN for NaN and the infinite.
+      const double zero = mean[c] - mean[c];
+      if (zero == 0) continue;
+      infinite = infinite || !std::isnan(mean[c]);
+      values->var(n, static_cast<Index>(c)) = zero;
+    }
+  }
+  return !infinite;
+}
+
+Rows::Rows(const py::object& rows, const ArrayColumns& array_columns)
     : array_columns_(array_columns) {
   if (py::isinstance<Table>(rows)) {
     table_ = rows.cast<const Table*>();
   } else {
     view_.emplace(rows.cast<py::array>());
-    FATHOM_CHECK(std::cmp_equal(array_columns.size(), view_->columns()));
+    FATHOM_CHECK(std::cmp_equal(array_columns.names.size(), view_->columns()));
   }
 }
 
-Dataset Rows::Read(const Schema& schema, const InputStd& std, Index first, Index count) const {
-  if (table_) return InputRows(*table_, schema, std).Read(first, count);
+Moments Rows::Read(const Schema& schema, const InputStd& std, Index first, Index count) const {
+  if (table_) return InputRows(*table_, schema, std).Read(first, count).inputs();
+  Moments inputs;
+  if (!array_columns_.plain.empty() && std.columns.empty() && std.cells.columns.empty() &&
+      view_->Copy(first, count, array_columns_.plain, &inputs))
+    return inputs;
   Table piece;
   piece.source = kSource;
-  piece.columns = array_columns_;
+  piece.columns = array_columns_.names;
   piece.values.resize(count, view_->columns());
   view_->Copy(first, count, 0, &piece.values);
-  return InputRows(piece, schema, std).Read();
+  return InputRows(piece, schema, std).Read().inputs();
 }
 
 void BindTables(py::module_* module) {
+  py::class_<CellFormat>(*module, "CellFormat", "How the cells of a column are written.")
+      .def_property_readonly("kind", [](const CellFormat& format) { return NameOf(format.kind); })
+      .def("__str__", &DescribeFormat);
   py::class_<Table>(*module, "Table", "Named columns of numbers and strings.")
       .def(py::init(&NewTable), py::arg("source"), py::arg("rows"), py::arg("columns"),
            py::arg("unnamed_columns") = 0)
@@ -176,10 +209,34 @@ void BindTables(py::module_* module) {
            "Makes a column of strings: codes are places in texts, -1 for a missing cell.")
       .def(
           "set_objects",
-          [](Table* table, Index column, const py::sequence& cells) {
-            ObjectColumn(column, table).Read(cells);
+          [](Table* table, Index column, const py::sequence& cells, const CellFormat* format,
+             bool find) { ObjectColumn(column, table).Read(cells, format, find); },
+          py::arg("column"), py::arg("cells"), py::arg("format") = nullptr, py::arg("find") = false,
+          "Makes a column of Python objects. Texts are read in the format, or in one that is found "
+          "out; without either they are names.")
+      .def(
+          "set_dates",
+          [](Table* table, Index column, const std::vector<double>& days) {
+            PutDates(days, column, table);
           },
-          py::arg("column"), py::arg("cells"), "Makes a column of Python objects.")
+          py::arg("column"), py::arg("days"),
+          "Makes a column of dates: days since 1970-01-01, NaN for a missing cell.")
+      .def(
+          "append_bits",
+          [](Table* table, const std::string& name, const std::vector<std::string>& cells,
+             Index needed) {
+            AppendBits({name, needed}, cells, table);
+          },
+          py::arg("name"), py::arg("cells"), py::arg("needed") = 0,
+          "Appends a column of hexadecimal digits as bits; an empty cell is missing.")
+      .def(
+          "format",
+          [](const Table& table, Index column) -> std::optional<CellFormat> {
+            const CellFormat format = table.FormatOf(column);
+            if (format.kind == CellFormat::Kind::kPlain) return {};
+            return format;
+          },
+          py::arg("column"), "How the texts of the column were written; None for plain numbers.")
       .def(
           "make_texts",
           [](Table* table, Index column) {

@@ -168,6 +168,8 @@ void BindTraining(py::module_* module) {
       .def(py::init(&DatasetFor), py::arg("table"), py::arg("targets"), py::arg("weights"),
            py::arg("classify"), py::arg("input_std"), py::arg("like"))
       .def_property_readonly("rows", &Dataset::rows)
+      .def_property_readonly("classes",
+                             [](const Dataset& dataset) { return dataset.schema().classes; })
       .def_property_readonly("notes", &NoteTexts);
   py::class_<WatchOptions>(*module, "WatchOptions", "What accompanies a training.")
       .def(py::init([](py::object callback, std::string checkpoint, double interval,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import SMALL
 
-from fathom import DataWarning, DeepGPClassifier, DeepGPRegressor
+from fathom import DataWarning, DeepGPClassifier, DeepGPRegressor, load
 
 
 def layouts(X):
@@ -184,10 +186,65 @@ def test_polars(mixed):
     frame, y = mixed
     plain = frame.assign(grade=frame["grade"].astype(str), used=frame["used"].map({True: "yes", False: "no"}))
     model = DeepGPClassifier(**SMALL).fit(plain, y > y.median())
-    np.testing.assert_array_equal(model.predict_proba(polars.from_pandas(plain)), model.predict_proba(plain))
+    same = polars.DataFrame({name: [None if cell != cell else cell for cell in plain[name].tolist()] for name in plain})
+    np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(plain))
 
 
 def test_a_series_names_the_target(mixed):
     frame, y = mixed
     both = pd.DataFrame({"first": y, "second": 2 * y})
     assert list(DeepGPRegressor(**SMALL).fit(frame, both).explain()) == ["first", "second"]
+
+
+@pytest.fixture
+def dated():
+    """Sales that depend on the weekday and grow with time."""
+    rng = np.random.default_rng(4)
+    day = pd.date_range("2023-11-20 06:00", periods=150, freq="31h")
+    frame = pd.DataFrame({"day": day, "size": rng.normal(size=150)})
+    return frame, (frame["size"] + day.day_of_week.to_numpy() / 3 + rng.normal(0, 0.1, 150)).to_numpy()
+
+
+def test_dates_become_the_numbers_that_the_program_makes_of_them(dated):
+    frame, y = dated
+    model = DeepGPRegressor(**SMALL).fit(frame, y)
+    features = list(model.explain()["y"])
+    assert features == ["day (days)", "day (day of year)", "day (weekday)", "day (hour)", "size"]
+    texts = frame.assign(day=frame["day"].astype(str))
+    with pytest.warns(DataWarning, match="column 'day': read as dates; name it in `categorical`"):
+        written = DeepGPRegressor(**SMALL).fit(texts, y)
+    np.testing.assert_array_equal(written.predict(texts), model.predict(frame))
+    np.testing.assert_array_equal(model.predict(texts), model.predict(frame))
+    np.testing.assert_array_equal(written.predict(frame.assign(day=frame["day"].dt.tz_localize("UTC"))),
+                                  model.predict(frame))
+    gaps = frame.head(3).assign(day=[frame["day"][0], pd.NaT, frame["day"][2]])
+    assert model.predict(gaps)[0] == model.predict(frame)[0]
+    assert model.predict(gaps)[1] != model.predict(frame)[1]
+
+
+def test_texts_with_units_are_numbers_unless_they_are_declared_names(sine):
+    X, y = sine
+    frame = pd.DataFrame({"a": X[:, 0], "weight": [f"{n % 40} kg" for n in range(120)]})
+    with pytest.warns(DataWarning, match="column 'weight': read as numbers in 'kg'"):
+        model = DeepGPRegressor(**SMALL).fit(frame, y)
+    assert list(model.explain()["y"]) == ["a", "weight"]
+    named = DeepGPRegressor(**SMALL, categorical=["weight"]).fit(frame, y)
+    assert len(named.explain()["y"]) == 41
+
+
+def test_fingerprints_are_bits(program, tmp_path):
+    rng = np.random.default_rng(5)
+    digits = [f"{number:04x}" for number in rng.integers(0, 2**16, 100)]
+    frame = pd.DataFrame({"fp": digits, "mass": rng.normal(size=100)})
+    y = pd.Series([bin(int(text, 16)).count("1") for text in digits], name="y") + frame["mass"]
+    model = DeepGPRegressor(**SMALL, bits=["fp"]).fit(frame, y.rename("y"))
+    assert list(model.explain()["y"]) == ["mass", *(f"fp:{bit}" for bit in range(16))]
+    assert model.feature_names_in_.tolist() == ["fp", "mass"]
+    frame.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    program("fit", tmp_path / "t.csv", "--target", "y", "--bits", "fp", "-o", tmp_path / "m.fathom", "--hidden", 2,
+            "--inducing", 10, "--steps", 40, "--warm-up", 5)
+    told = pd.read_csv(io.StringIO(program("predict", tmp_path / "m.fathom", tmp_path / "t.csv")))
+    np.testing.assert_allclose(model.predict(frame), told["mean"], rtol=1e-12)
+    np.testing.assert_array_equal(load(tmp_path / "m.fathom").predict(frame), model.predict(frame))
+    model.save(tmp_path / "again.fathom")
+    np.testing.assert_array_equal(load(tmp_path / "again.fathom").predict(frame), model.predict(frame))

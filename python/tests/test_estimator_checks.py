@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from fathom._estimators import EXPECTED_FAILURES
+from fathom._base import EXPECTED_FAILURES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fathom import DeepGPClassifier, DeepGPRegressor

@@ -83,6 +83,18 @@ def test_a_file_that_was_changed_is_refused(regressor, tmp_path):
         fathom.load(tmp_path / "m.fathom")
 
 
+def test_a_file_of_a_newer_version_says_so(regressor, tmp_path):
+    import re
+    import zlib
+
+    newer = re.sub(rb'"format_version":"\d"', b'"format_version":"9"', regressor.model_.to_bytes())
+    found = re.search(rb'"checksum":"([0-9a-f]{8})"', newer)
+    blank = newer[:found.start(1)] + b"0" * 8 + newer[found.end(1):]
+    (tmp_path / "m.fathom").write_bytes(newer[:found.start(1)] + b"%08x" % zlib.crc32(blank) + newer[found.end(1):])
+    with pytest.raises(ValueError, match=r"m\.fathom: .*written by a newer fathom \(format 9\).*upgrade"):
+        fathom.load(tmp_path / "m.fathom")
+
+
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "m.fathom").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="damaged or no safetensors file"):

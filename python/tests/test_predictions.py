@@ -15,8 +15,10 @@ from sklearn.preprocessing import StandardScaler
 
 from fathom import DeepGPRegressor
 
+MODULES = ["fathom", "fathom._regressor", "fathom._classifier", "fathom.distribution", "fathom.plot"]
 
-@pytest.mark.parametrize("module", ["fathom", "fathom._estimators", "fathom.distribution", "fathom.plot"])
+
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_of_the_docstrings_run(module):
     result = doctest.testmod(importlib.import_module(module))
     assert result.failed == 0

@@ -95,3 +95,51 @@ def test_a_model_of_the_program_ignores_other_columns(mixed, program, tmp_path):
     model = load(tmp_path / "m.fathom")
     frame = pd.read_csv(tmp_path / "t.csv")
     np.testing.assert_array_equal(model.predict(frame), model.predict(frame.drop(columns=["price", "shop"])))
+
+
+def test_cross_validation_is_the_program_s(mixed, program, tmp_path):
+    import json
+
+    X, y = mixed
+    shop = np.repeat(np.arange(15), 10)
+    X.assign(price=y, shop=shop).to_csv(tmp_path / "t.csv", index=False)
+    command = ["cv", tmp_path / "t.csv", "--target", "price", "--categorical", "grade", "--folds", "3", "--json"]
+    command += OPTIONS
+    plain = json.loads(program(*command, "--ignore", "shop"))
+    grouped = json.loads(program(*command, "--group", "shop"))
+    model = DeepGPRegressor(**SMALL)
+    result = model.cross_validate(X, y, folds=3)
+    assert not hasattr(model, "model_")
+    for name, value in plain["mean"].items():
+        assert result["mean"][name] == value, name
+    assert result["linear"]["mean"]["rmse"] == plain["linear"]["rmse"]
+    assert result["held_out"]["mean"].shape == (150,)
+    assert sorted(set(result["held_out"]["fold"])) == [0, 1, 2]
+    squares = ((result["held_out"]["mean"] - y) ** 2).groupby(result["held_out"]["fold"]).mean()
+    assert np.sqrt(squares).mean() == pytest.approx(result["mean"]["rmse"])
+    by_shop = model.cross_validate(X, y, folds=3, groups=[f"shop {number:02d}" for number in shop])
+    assert by_shop["mean"]["rmse"] == grouped["mean"]["rmse"]
+    folds = pd.Series(by_shop["held_out"]["fold"]).groupby(shop).nunique()
+    assert (folds == 1).all()
+    ordered = model.cross_validate(X, y, folds=2, order=pd.date_range("2024-01-01", periods=150))
+    assert set(ordered["held_out"]["fold"][:50]) == {-1}
+
+
+def test_cross_validation_of_classes(mixed):
+    X, y = mixed
+    labels = np.where(y > 7, "dear", np.where(y < 5, "cheap", "fair"))
+    result = DeepGPClassifier(**SMALL).cross_validate(X, labels, folds=3)
+    probability = result["held_out"]["probability"]
+    predicted = np.array(["cheap", "dear", "fair"])[probability.argmax(axis=1)]
+    assert (predicted == labels).mean() == pytest.approx(result["mean"]["accuracy"], abs=1e-9)
+    assert 0.5 < result["mean"]["accuracy"] < 1
+
+
+def test_the_report_is_the_program_s(regressor, program, tmp_path):
+    regressor.save(tmp_path / "m.fathom")
+    told = program("inspect", tmp_path / "m.fathom")
+    assert told.startswith(regressor.report())
+    assert len(regressor.report().splitlines()) > 4
+    for name, value in regressor.lengthscales().items():
+        assert f"{name}  " in told
+        assert f"{value:.6g}" in told

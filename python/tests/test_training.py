@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -179,3 +180,26 @@ print(cycle(900) - first)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 4096  # KB
+
+
+@pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
+def test_mpirun_is_told_that_it_trains_several_models(variable, sine, monkeypatch):
+    monkeypatch.setenv(variable, "4")
+    with pytest.warns(RuntimeWarning, match="each of them trains a whole model by itself.*mpirun -n 4 fathom fit"):
+        DeepGPRegressor(**SMALL).fit(*sine)
+    monkeypatch.setenv(variable, "1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DeepGPRegressor(**SMALL).fit(*sine)
+
+
+def test_checkpoints_are_written_as_often_as_asked(sine, tmp_path):
+    X, y = sine
+    seen = []
+    DeepGPRegressor(**SMALL).fit(X, y, checkpoint=tmp_path / "c", checkpoint_every=0,
+                                 callback=lambda progress: seen.append((tmp_path / "c").exists()))
+    assert any(seen)
+    seen.clear()
+    DeepGPRegressor(**SMALL).fit(X, y, checkpoint=tmp_path / "c", checkpoint_every=1000,
+                                 callback=lambda progress: seen.append((tmp_path / "c").exists()))
+    assert not any(seen)
