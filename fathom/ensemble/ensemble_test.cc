@@ -298,6 +298,30 @@ TEST(Ensemble, NetworksLearnFromAllRowsInTheEnd) {
   ExpectSamePredictions(model, Resume(Wave(60), LoadCheckpoint(control.checkpoint)));
 }
 
+// Rows whose one input is not known are off by 10 whatever the members do; what these say of the
+// other rows must be heard all the same.
+TEST(Ensemble, MissingCellsDoNotHideWhatTheOtherRowsTell) {
+  constexpr Index kRows = 150;
+  RandomStream stream(5);
+  DatasetParts dataset;
+  dataset.schema = NumericSchema({"a"}, {"y"});
+  dataset.inputs = Moments::Certain(stream.NormalMatrix(kRows, 1));
+  dataset.targets = 10 * dataset.inputs.mean.array() + (3 * dataset.inputs.mean.array()).sin();
+  dataset.targets += 0.05 * stream.NormalMatrix(kRows, 1);
+  for (Index n = 0; n < kRows; n += 12) {
+    dataset.inputs.mean(n, 0) = 0;
+    dataset.inputs.var(n, 0) = 1;
+  }
+  Recipe recipe;
+  recipe.local = Local::kOnly;
+  recipe.threads = 1;
+  const Model model = Fit(dataset, recipe);
+  Matrix known(1, 1);
+  known << 0.5;
+  const Prediction at_known = ModelPredictor(model, 1).Predict(Moments::Certain(known));
+  EXPECT_NEAR(at_known.Mean()(0, 0), 5 + std::sin(1.5), 0.2);
+}
+
 TEST(Ensemble, KeepsToItsTimeBudget) {
   Recipe recipe = SmallStack();
   recipe.optimizer.steps = 0;

@@ -82,6 +82,44 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
   return fit;
 }
 
+// The noise s with which the left-out errors e are as large as expected, sum_n c_n e_n^2 / (s g_n +
+// v_n) = sum_n c_n, where v_n comes from uncertain cells and g_n from leaving the row out.
+double NoiseBeside(const Vector& squared_errors, const Vector& g, const Vector& v,
+                   const Vector& counts) {
+  double least = std::log(1e-12);
+  double most = std::log(std::max(1e-12, squared_errors.cwiseQuotient(g).maxCoeff()));
+  constexpr int kHalvings = 60;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (least + most);
+    const Vector expected = std::exp(middle) * g + v;
+    const bool too_small = counts.dot(squared_errors.cwiseQuotient(expected)) > counts.sum();
+    (too_small ? least : most) = middle;
+  }
+  return std::exp(most);
+}
+
+// Rows with uncertain cells are off by what the cells may be. They teach the line less, and say so
+// of themselves when they are left out.
+RidgeFit FitUncertain(const Moments& x, const Matrix& y, const Vector& weights) {
+  RidgeFit fit = FitComplete(x, y, weights);
+  if (!(x.var.array() > 0).any()) return fit;
+  const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows()));
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    const Matrix v = x.var * fit.ridge.weights.cwiseAbs2();
+    Vector teaches = Vector::Zero(x.rows());
+    for (Index t = 0; t < y.cols(); ++t) {
+      double& noise = fit.ridge.noise[t];
+      const Vector g = fit.left_out.var.col(t) / noise;
+      noise = NoiseBeside((y - fit.left_out.mean).col(t).cwiseAbs2(), g, v.col(t), counts);
+      fit.left_out.var.col(t) = noise * g + v.col(t);
+      teaches.array() += noise / (noise + v.col(t).array()) / static_cast<double>(y.cols());
+    }
+    if (round + 1 < kRounds) fit = FitComplete(x, y, counts.cwiseProduct(teaches));
+  }
+  return fit;
+}
+
 // Rows that are guessed by the line have no error of their own.
 void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
   for (Index t = 0; t < y.cols(); ++t) {
@@ -98,13 +136,13 @@ void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
 }  // namespace
 
 RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
-  if (!y.hasNaN()) return FitComplete(x, y, weights);
+  if (!y.hasNaN()) return FitUncertain(x, y, weights);
   // The guesses come nearer to their end by the share of missing cells in each round.
   constexpr int kRounds = 25;
   Matrix guessed = y.array().isNaN().select(0, y);
   RidgeFit fit;
   for (int round = 0; round < kRounds; ++round) {
-    fit = FitComplete(x, guessed, weights);
+    fit = FitUncertain(x, guessed, weights);
     guessed = y.array().isNaN().select(PredictRidge(fit.ridge, x).mean, y);
   }
   ScaleNoise(y, weights, &fit);

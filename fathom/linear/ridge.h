@@ -29,8 +29,9 @@ struct RidgeFit {
 };
 
 // A y that is NaN is not known, and guessed by the line itself until both agree. `weights` [N], or
-// empty: a row counts as so many. Uncertain cells count with their means. With
-// more than 1000 columns and rows nothing but the mean of y is learnt: it would take too long.
+// empty: a row counts as so many. Uncertain cells count with their means, and their rows teach as
+// much less as their errors must be larger. With more than 1000 columns and rows nothing but the
+// mean of y is learnt: it would take too long.
 RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights = {});
 
 // Mean and variance of y [N, targets]; of the line alone without the noise if `latent`.

@@ -35,6 +35,22 @@ TEST(Ridge, LeftOutRowsAreThoseOfALineFittedWithoutThem) {
   }
 }
 
+// A tenth of the cells is missing: those rows are off by the slope, the others by the noise.
+TEST(Ridge, UncertainCellsAreNotTakenForNoise) {
+  RandomStream stream(7);
+  Moments x = Moments::Certain(stream.NormalMatrix(200, 1));
+  const Matrix y = 3 * x.mean + 0.1 * stream.NormalMatrix(200, 1);
+  for (Index n = 0; n < 200; n += 10) {
+    x.mean(n, 0) = 0;
+    x.var(n, 0) = 1;
+  }
+  const RidgeFit fit = FitRidge(x, y);
+  EXPECT_NEAR(fit.ridge.weights(0, 0), 3, 0.05);
+  EXPECT_NEAR(fit.ridge.noise[0], 0.01, 0.004);
+  EXPECT_NEAR(fit.left_out.var(0, 0), 9, 1);
+  EXPECT_NEAR(fit.left_out.var(1, 0), fit.ridge.noise[0], 0.001);
+}
+
 TEST(Ridge, LearnsNothingWhereThereIsNothing) {
   RandomStream stream(2);
   const Moments x = Moments::Certain(stream.NormalMatrix(40, 30));
