@@ -109,7 +109,7 @@ void AppendFields(const nlohmann::json& json, const std::string& prefix, std::st
 std::string HumanModel(const InspectOptions& options, const Model& model) {
   std::ostringstream text;
   text << HumanReport(options.file, model, nullptr);
-  if (FindNetwork(model.leader()) == nullptr) return text.str();
+  if (!KnowsRelevance(model)) return text.str();
   text << "\n" << RelevanceTable(model);
   if (const DeepGp* network = FindNetwork(model.leader())) {
     text << "\n"
@@ -151,9 +151,9 @@ Json JsonLayer(const GpLayer& layer) {
           {"functions", functions}};
 }
 
-// What is known of any model, and of a deep GP what its functions are like.
+// What is known of any model, and of those that `fit` makes, which columns matter.
 std::string JsonModel(const InspectOptions& options, const Model& model) {
-  if (FindNetwork(model.leader()) == nullptr) {
+  if (!KnowsRelevance(model)) {
     Json json = {{"kind", "model"}};
     json.update(JsonReport(options.file, model, nullptr));
     return json.dump(2) + "\n";

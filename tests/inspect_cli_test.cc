@@ -46,6 +46,16 @@ TEST_F(InspectCommand, ShowsWhatAModelHasLearnt) {
   EXPECT_EQ(json["settings"]["steps"][0], "200");
 }
 
+TEST_F(InspectCommand, ShowsTheRelevanceOfStraightLinesAndNeighboursToo) {
+  Good(FitArguments(train_, model_, {"--local", "only"}));
+  EXPECT_NE(Good({"inspect", model_}).find("relevance"), std::string::npos);
+  const Json json = Json::parse(Good({"inspect", model_, "--json"}));
+  const auto relevance = [&](int input) {
+    return json["inputs"][input]["relevance"]["y"].get<double>();
+  };
+  EXPECT_GT(relevance(0), 3 * relevance(2)) << "column c means nothing";
+}
+
 constexpr const char* kHouses =
     "area,kind,built,again,day,price\n"
     "90,flat,1900,90,2024-05-01,200\n"

@@ -200,6 +200,15 @@ Matrix Bends(const Member& member) {
 
 }  // namespace
 
+bool KnowsRelevance(const Model& model) {
+  const auto is_known = [](const Member& member) {
+    const Expert* expert = member.expert.get();
+    return FindNetwork(member) != nullptr || dynamic_cast<const NeighbourExpert*>(expert) ||
+           dynamic_cast<const LinearExpert*>(expert) || dynamic_cast<const LogisticExpert*>(expert);
+  };
+  return std::all_of(model.members().begin(), model.members().end(), is_known);
+}
+
 Relevance FindRelevance(const Model& model) {
   const Scaler& scaler = model.leader().input_scaler;
   const Matrix rows = model.calibration() != nullptr ? RowsOf(model) : Matrix();

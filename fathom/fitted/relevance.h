@@ -17,15 +17,17 @@ std::vector<std::string> ConstantColumns(const Model& model);
 // How strongly the targets depend on the inputs.
 struct Relevance {
   // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
-  // file; in an ensemble, of the network with the largest weight.
+  // file; in an ensemble, of the network with the largest weight. Infinite of a straight line.
   Vector lengthscale;
   // [targets, inputs]: root mean square slope of the prediction, relative to the largest of the
   // row. Slopes are per standard deviation of the input, taken at the pseudo-inputs of layer 0,
   // averaged over members by weight. With more than 1000 inputs, expected slopes from the kernels.
   Matrix share;
 };
-// Throws Error if a member is no deep GP.
+// Throws Error unless KnowsRelevance.
 Relevance FindRelevance(const Model& model);
+// Whether all members are deep GPs, neighbour GPs or straight lines.
+bool KnowsRelevance(const Model& model);
 
 }  // namespace fathom
 
