@@ -6,7 +6,6 @@
 #include "fathom/base/text.h"
 #include "fathom/fitted/export.h"
 #include "fathom/kernel/linear_ard.h"
-#include "fathom/neighbour/search.h"
 
 namespace fathom {
 
@@ -219,7 +218,7 @@ std::string CExpertWriter::WriteNeighbours(const NeighbourExpert& expert, Index 
         uncertain ? text_.Table("off" + of_target, (rows.x.var * inverse.cwiseAbs2()).cwiseSqrt())
                   : "NULL";
     const std::string y = text_.Table("y" + of_target, rows.y.col(t));
-    gps.push_back(Entry(RoughnessOf(gp.correlation), true, CNumber(gp.variance), CNumber(gp.noise),
+    gps.push_back(Entry(RoughnessOf(gp.correlation), CNumber(gp.variance), CNumber(gp.noise),
                         CNumber(rows.mean[t]), scales, off, y));
   }
   const std::string local = text_.Structs("local_gp", "local_gps" + own, gps);

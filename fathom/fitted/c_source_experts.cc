@@ -193,7 +193,6 @@ const char* const kNeighbours = R"(
 /* A GP that sees the `count` nearest rows alone; one for each target. */
 typedef struct @local_gp {
   int roughness; /* of Matern, times 2; 0: squared exponential */
-  int fused;     /* distances are added up with fma, as fathom does but in large tables: so both take the same rows */
   double variance, noise, mean;
   const double *inverse; /* [x_columns + trend_columns]: of the lengthscales */
   const double *off;     /* [rows]: how far the rows' own variances put them off; null: not at all */
@@ -226,9 +225,9 @@ static inline int @find(const @neighbours *all, const @local_gp *gp, const doubl
     if (gp->y[n] != gp->y[n]) continue;
     for (q = 0; q < columns; ++q) {
       const double off = @cell(all, n, q) * gp->inverse[q] - m[q] * gp->inverse[q];
-      sum = gp->fused ? fma(off, off, sum) : sum + off * off;
+      sum = fma(off, off, sum); /* as fathom does, so that both take the same rows */
     }
-    if (gp->off) sum = gp->fused ? fma(gp->off[n], gp->off[n], sum) : sum + gp->off[n] * gp->off[n];
+    if (gp->off) sum = fma(gp->off[n], gp->off[n], sum);
     if (!(sum < (found < all->count ? HUGE_VAL : distances[found - 1]))) continue;
     i = found < all->count ? found++ : found - 1;
     for (; i > 0 && sum < distances[i - 1]; --i) {

@@ -13,7 +13,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 // After foreach_target.h: compiled once per target.
-#include "fathom/base/simd_exp-inl.h"
+#include "fathom/neighbour/correlation-inl.h"
 
 #ifndef FATHOM_NEIGHBOUR_WORK_
 #define FATHOM_NEIGHBOUR_WORK_
@@ -38,32 +38,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
 using V = hn::Vec<D>;
-
-// c(r2), and *slope = dc / dr2. Matern 1/2 has no slope at 0; it counts only times r2, which is 0.
-template <Correlation kKind>
-HWY_INLINE V Correlate(D d, V r2, V* slope) {
-  const V one = hn::Set(d, 1.0);
-  if constexpr (kKind == Correlation::kSe) {
-    const V c = Exp(d, hn::Mul(hn::Set(d, -0.5), r2));
-    *slope = hn::Mul(hn::Set(d, -0.5), c);
-    return c;
-  } else if constexpr (kKind == Correlation::kMatern12) {
-    const V r = hn::Sqrt(r2);
-    const V c = Exp(d, hn::Neg(r));
-    *slope = hn::Div(hn::Mul(hn::Set(d, -0.5), c), hn::Max(r, hn::Set(d, 1e-150)));
-    return c;
-  } else if constexpr (kKind == Correlation::kMatern32) {
-    const V r = hn::Sqrt(hn::Mul(hn::Set(d, 3.0), r2));
-    const V e = Exp(d, hn::Neg(r));
-    *slope = hn::Mul(hn::Set(d, -1.5), e);
-    return hn::Mul(hn::Add(one, r), e);
-  } else {
-    const V r = hn::Sqrt(hn::Mul(hn::Set(d, 5.0), r2));
-    const V e = Exp(d, hn::Neg(r));
-    *slope = hn::Mul(hn::Mul(hn::Set(d, -5.0 / 6), hn::Add(one, r)), e);
-    return hn::Mul(hn::MulAdd(hn::Mul(r, r), hn::Set(d, 1.0 / 3), hn::Add(one, r)), e);
-  }
-}
 
 // As many rows as a vector has lanes, side by side: element i of a vector of lanes is row i's. The
 // m neighbours stand relative to their row, which is so at the origin. Loops work on several
@@ -481,35 +455,6 @@ class Lanes {
   HWY_ALIGN double g_mean_[kLanes] = {}, g_var_[kLanes] = {}, sums_[kLanes] = {};
 };
 
-// c of each r2, in its place. The last numbers go through a vector that is filled up.
-template <Correlation kKind>
-void CorrelateAll(double* r2, Index count) {
-  const D d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  V slope;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(Correlate<kKind>(d, hn::LoadU(d, r2 + i), &slope), d, r2 + i);
-  if (i == count) return;
-  HWY_ALIGN double rest[hn::MaxLanes(d)] = {};
-  std::copy(r2 + i, r2 + count, rest);
-  hn::Store(Correlate<kKind>(d, hn::Load(d, rest), &slope), d, rest);
-  std::copy_n(rest, count - i, r2 + i);
-}
-
-void RunCorrelations(Correlation correlation, double* r2, Index count) {
-  switch (correlation) {
-    case Correlation::kMatern12:
-      return CorrelateAll<Correlation::kMatern12>(r2, count);
-    case Correlation::kMatern32:
-      return CorrelateAll<Correlation::kMatern32>(r2, count);
-    case Correlation::kMatern52:
-      return CorrelateAll<Correlation::kMatern52>(r2, count);
-    case Correlation::kSe:
-      return CorrelateAll<Correlation::kSe>(r2, count);
-  }
-}
-
 double RunLanes(const neighbour::Work& work) {
   Lanes lanes(work);
   switch (work.gp.correlation) {
@@ -534,7 +479,6 @@ namespace fathom {
 namespace {
 
 HWY_EXPORT(RunLanes);
-HWY_EXPORT(RunCorrelations);
 
 double Run(const neighbour::Work& work) {
   FATHOM_CHECK(work.queries.neighbours.cols() > 0 &&
@@ -545,10 +489,6 @@ double Run(const neighbour::Work& work) {
 }
 
 }  // namespace
-
-void CorrelationsOf(Correlation correlation, Matrix* r2) {
-  HWY_DYNAMIC_DISPATCH(RunCorrelations)(correlation, r2->data(), r2->size());
-}
 
 void NeighbourMoments(const NeighbourGp& gp, const NeighbourData& data,
                       const NeighbourQueries& queries, double* mean, double* var) {

@@ -20,24 +20,10 @@
 #include <span>
 #include <vector>
 
-#include "fathom/base/enum_names.h"
 #include "fathom/base/types.h"
+#include "fathom/neighbour/correlation.h"
 
 namespace fathom {
-
-// c(r), from rough to smooth.
-enum class Correlation {
-  kMatern12,  // exp(-r)
-  kMatern32,  // (1 + sqrt(3) r) exp(-sqrt(3) r)
-  kMatern52,  // (1 + sqrt(5) r + 5/3 r^2) exp(-sqrt(5) r)
-  kSe,        // exp(-r^2 / 2)
-};
-constexpr auto NamesOf(Correlation) {
-  return std::to_array<EnumName<Correlation>>({{Correlation::kMatern12, "matern12"},
-                                               {Correlation::kMatern32, "matern32"},
-                                               {Correlation::kMatern52, "matern52"},
-                                               {Correlation::kSe, "se_ard"}});
-}
 
 struct NeighbourGp {
   Correlation correlation = Correlation::kMatern12;
@@ -45,9 +31,6 @@ struct NeighbourGp {
   double variance = 1;
   double noise = 0.1;
 };
-
-// c of squared distances r2 = r^2, in their place.
-void CorrelationsOf(Correlation correlation, Matrix* r2);
 
 // [rows, m]: the neighbours of each row, by their place among the training rows. A row with fewer
 // than m ends with -1.
