@@ -77,7 +77,7 @@ class Pieces {
   virtual void Finish() {}
 };
 
-// The header once.
+// Writes the header once, before the first piece.
 class CsvPieces : public Pieces {
  public:
   explicit CsvPieces(Output* output) : output_(output) {}
@@ -154,7 +154,7 @@ Table SideBySide(const Table& kept, const Table& predicted) {
   return both;
 }
 
-// How many rows lie beyond the range of the training, and in which columns. None: no note.
+// Adds a note on how many rows lie beyond the range of the training, if any, and in which columns.
 std::vector<Note> NotesOn(const RowsForModel& test, const Model& model) {
   std::vector<Note> notes = test.rows().notes();
   const InputRange& range = model.data().range;
