@@ -32,7 +32,7 @@ constexpr const char* kPredictExample =
     "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
     "is the log density of their values. outside is the\nnumber of inputs in which the row lies "
     "beyond the training rows. Other columns are ignored, or written too with\n"
-    "--keep.\n\nOf classes: the most "
+    "--keep.\n\nFor classes: the most "
     "probable class and a column p_CLASS for each; log_probability is that of the true class.";
 
 struct PredictCommandOptions {

@@ -387,7 +387,7 @@ class Lanes {
     for (const double lane : sums_) d_noise_ += lane;
   }
 
-  // Of the columns from q on.
+  // Adds the gradient of the lengthscales of kCount columns, from q on.
   template <Index kCount>
   HWY_INLINE void AddLengthscales(Index q) {
     V sum[kCount];
