@@ -110,7 +110,7 @@ void Run(const Arguments& arguments, const Communicator& ranks) {
 
 int main(int argc, char** argv) {
   try {
-    const fathom::Ranks ranks;
+    const fathom::Ranks ranks(3);
     fathom::bench::Run({argc, argv, {"rows", "inputs", "hidden", "inducing", "batch", "rounds"}},
                        ranks.all());
     return 0;

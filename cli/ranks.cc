@@ -38,7 +38,7 @@ int RunOnRanks(const std::function<int()>& run,
   int code = kGood;
   std::string message;
   try {
-    ranks = std::make_unique<Ranks>();
+    ranks = std::make_unique<Ranks>(kNumerical);
     code = AllRanks().rank() == 0 ? run() : HelpTheFirst(AllRanks());
   } catch (...) {
     code = explain(&message);
