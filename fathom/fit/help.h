@@ -8,8 +8,8 @@
 
 namespace fathom {
 
-// Helps rank 0 with one thing after another, until rank 0 calls DismissHelpers. `help_study` is what
-// Order::kStudy asks for, of which the engine knows nothing.
+// Helps rank 0 with one thing after another, until rank 0 calls DismissHelpers. `help_study` does
+// what Order::kStudy asks for, of which the engine knows nothing.
 void Help(const Communicator& ranks,
           const std::function<void(const Communicator&)>& help_study = {});
 void DismissHelpers(const Communicator& ranks);

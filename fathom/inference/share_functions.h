@@ -45,8 +45,8 @@ struct FunctionMemory {
 void ExchangeFunctions(const DeepGp& model, const FunctionShares& shares, ConditionedModel* gps,
                        FunctionMemory* memory);
 
-// After each rank has the gradient of its share, as ConditionedModel::Backward gives it: rank 0 gets
-// that of all functions. The other ranks' *gradient has the model's shape.
+// After each rank has the gradient of its share, as ConditionedModel::Backward gives it: rank 0
+// gets that of all functions. The other ranks' *gradient has the model's shape.
 void GatherGradient(const FunctionShares& shares, const ConditionedModel& gps, DeepGp* gradient,
                     FunctionMemory* memory);
 
