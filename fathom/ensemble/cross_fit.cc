@@ -12,6 +12,7 @@ CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe reci
     : dataset_(dataset), table_(table), recipe_(std::move(recipe)) {
   if (dataset.schema().classes.empty()) {
     left_out_ = Moments(table.rows(), table.targets());
+    cell_variance_ = Matrix(table.rows(), table.targets());
   } else {
     log_probability_ = Vector(table.rows());
   }
@@ -40,6 +41,8 @@ void CrossFit::Add(Member network) {
   const Vector unit = table_.target_scaler.scale.cwiseAbs2().cwiseInverse();
   left_out_.mean(rows, Eigen::all) = StandardizeTargets(table_.target_scaler, prediction.Mean());
   left_out_.var(rows, Eigen::all) = Matrix(prediction.Variance() * unit.asDiagonal());
+  cell_variance_(rows, Eigen::all) =
+      Matrix(predictor.VarianceFromCells(held_out.inputs()) * unit.asDiagonal());
 }
 
 }  // namespace fathom

@@ -26,6 +26,8 @@ class CrossFit {
   const std::vector<Member>& networks() const { return networks_; }
   // [N, targets] in scaled units: each row as the network says that has not seen it. Numbers only.
   const Moments& left_out() const { return left_out_; }
+  // [N, targets]: how much of their variance comes from cells that are missing or uncertain.
+  const Matrix& cell_variance() const { return cell_variance_; }
   // [N]: the log probability of each row's class. Classes only.
   const Vector& log_probability() const { return log_probability_; }
 
@@ -35,6 +37,7 @@ class CrossFit {
   Recipe recipe_;
   std::vector<Member> networks_;
   Moments left_out_;
+  Matrix cell_variance_;
   Vector log_probability_;
 };
 

@@ -38,19 +38,19 @@ double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
 
 }  // namespace
 
-NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Matrix trend,
+NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
                                        const Options& options, const ThreadPool& pool)
     : table_(table), pool_(pool), trend_(std::move(trend)) {
   const Index N = table.rows();
   const Index T = table.targets();
   const Index D = table.x.cols();
   x_ = Moments(N, D + T);
-  x_.mean << table.x.mean, trend_;
+  x_.mean << table.x.mean, trend_.mean;
   x_.var << table.x.var, Matrix::Zero(N, T);
   left_out_ = Moments(N, T);
   gps_.resize(static_cast<std::size_t>(T));
   near_.resize(static_cast<std::size_t>(T));
-  for (Index t = 0; t < T; ++t) residual_.emplace_back(table.y.col(t) - trend_.col(t));
+  for (Index t = 0; t < T; ++t) residual_.emplace_back(table.y.col(t) - trend_.mean.col(t));
   for (Index t = 0; t < T; ++t) {
     const NeighbourData data = DataOf(t);
     std::vector<Correlation> tried = {Correlation::kMatern12, Correlation::kMatern32};
@@ -70,8 +70,8 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Matrix trend,
     if (!std::isfinite(best)) throw NumericalError("no neighbour GP could be fitted");
     const Moments moments =
         HonestMoments(gps_[t], data, {table.copies, table.fold_of_row}, Nearest(near_[t]), pool);
-    left_out_.mean.col(t) = moments.mean.col(0) + trend_.col(t);
-    left_out_.var.col(t) = moments.var.col(0);
+    left_out_.mean.col(t) = moments.mean.col(0) + trend_.mean.col(t);
+    left_out_.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
 }
 
@@ -92,14 +92,14 @@ Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
       }
     }
     const Moments moments = MomentsFrom(gps_[t], DataOf(t), kept, pool_);
-    all.mean.col(t) = moments.mean.col(0) + trend_.col(t);
-    all.var.col(t) = moments.var.col(0);
+    all.mean.col(t) = moments.mean.col(0) + trend_.mean.col(t);
+    all.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
   return all;
 }
 
 std::shared_ptr<const Expert> NeighbourCandidate::MakeExpert() const {
-  NeighbourRows rows{x_, table_.y - trend_, Vector::Zero(table_.targets()), table_.weights};
+  NeighbourRows rows{x_, table_.y - trend_.mean, Vector::Zero(table_.targets()), table_.weights};
   return std::make_shared<NeighbourExpert>(gps_, std::move(rows), kNeighbours);
 }
 

@@ -23,10 +23,11 @@ class NeighbourCandidate {
     std::function<bool(const Progress&)> callback = nullptr;
   };
 
-  // Learns what `trend` [N, targets] leaves over of table.y. The trend of a row must come from a
-  // model that has not seen the row, or that can hardly bend to a single row. Keeps references to
-  // the table and the pool. Throws NumericalError if it cannot be fitted.
-  NeighbourCandidate(const ScaledTable& table, Matrix trend, const Options& options,
+  // Learns what the means of `trend` [N, targets] leave over of table.y. The trend of a row must come
+  // from a model that has not seen the row, or that can hardly bend to a single row. Its variance is
+  // what uncertain cells give to it, and no more. Keeps references to the table and the pool. Throws
+  // NumericalError if it cannot be fitted.
+  NeighbourCandidate(const ScaledTable& table, Moments trend, const Options& options,
                      const ThreadPool& pool);
 
   // Mean and variance of y [N, targets], each row without itself and its copies.
@@ -42,7 +43,7 @@ class NeighbourCandidate {
 
   const ScaledTable& table_;
   const ThreadPool& pool_;
-  Matrix trend_;
+  Moments trend_;
   Moments x_;                     // with the trend as further columns
   std::vector<Matrix> residual_;  // [targets] of [N, 1]
   std::vector<NeighbourGp> gps_;  // [targets]

@@ -100,10 +100,11 @@ NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
   line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
   // This is the line of all rows, not one without each row: a single row hardly bends it, and what
   // it leaves over must be one function.
-  on_line_ = FitNeighbours(PredictRidge(line_->ridge, table.x).mean);
+  on_line_ = FitNeighbours(
+      {PredictRidge(line_->ridge, table.x).mean, table.x.var * line_->ridge.weights.cwiseAbs2()});
 }
 
-std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Matrix& trend) const {
+std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Moments& trend) const {
   NeighbourCandidate::Options options{.seed = recipe_.seed, .callback = callback_};
   // What is rough above a straight line is rough above a network.
   if (on_line_ != nullptr) {
@@ -152,7 +153,9 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   if (on_line_ != nullptr) candidates.push_back({&on_line_->left_out(), on_line_.get()});
   for (const CrossFit* kind : kinds) {
     candidates.push_back({&kind->left_out(), nullptr});
-    on_kinds_.push_back(CanLearnFromResiduals() ? FitNeighbours(kind->left_out().mean) : nullptr);
+    on_kinds_.push_back(CanLearnFromResiduals()
+                            ? FitNeighbours({kind->left_out().mean, kind->cell_variance()})
+                            : nullptr);
     if (on_kinds_.back() != nullptr)
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }

@@ -48,7 +48,7 @@ class NumberEnsemble {
   // noise 1, left-out rows then had an RMSE of 0.78 and new ones 1.13.
   bool CanLearnFromResiduals() const;
   // A neighbour GP, or null where none could be fitted.
-  std::unique_ptr<NeighbourCandidate> FitNeighbours(const Matrix& trend) const;
+  std::unique_ptr<NeighbourCandidate> FitNeighbours(const Moments& trend) const;
   void Assemble(const std::vector<const CrossFit*>& kinds, const Vector& weights);
 
   const ScaledTable& table_;

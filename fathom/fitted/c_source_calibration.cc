@@ -101,12 +101,13 @@ const char* const kCalibration = R"(
    behind the targets, the mixture of all members. */
 static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
   double means[@MEMBERS * @OUTPUTS], vars[@MEMBERS * @OUTPUTS], weights[@MEMBERS], centre[@OUTPUTS], var[@OUTPUTS];
-  double inside[@INPUTS];
+  double cells[@MEMBERS * @OUTPUTS], inside[@INPUTS];
   int count = 0, k, s, t;
   @clip(x, inside);
   for (k = 0; k < @MEMBERS; ++k) {
     const @member *member = &@members[k];
-    const int own = @say(member, observed ? inside : x, x_std, observed, means, out + count);
+    const int own = @say(member, observed ? inside : x, x_std, observed, means, cells, out + count);
+    @cells_for_others(k, observed ? inside : x, x_std, &cells[k * @OUTPUTS]);
     for (t = 0; t < @OUTPUTS; ++t)
       @moments_of_all(out + count, own, t, &means[k * @OUTPUTS + t], &vars[k * @OUTPUTS + t]);
     weights[k] = 0;

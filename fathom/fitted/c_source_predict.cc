@@ -97,15 +97,57 @@ static inline void @moments_of_all(const @component *parts, int count, int t, do
   *var = of_var;
 }
 
+/* How much of the variance of a member's functions comes from cells that are missing or uncertain, [OUTPUTS] in squared
+   units of the table. The member builds on no other. */
+static inline void @from_cells(const @member *member, const double *x, const double *x_std, double *cells) {
+  @component parts[@MOST_PARTS];
+  double m[@MOST_INPUTS], v[@MOST_INPUTS], mean, var;
+  int certain, count, i, r, t;
+  @enter(member, x, x_std, NULL, m, v);
+  for (t = 0; t < @OUTPUTS; ++t) cells[t] = 0;
+  for (r = 0; r < member->raw && v[r] == 0; ++r) continue;
+  if (r == member->raw) return;
+  for (certain = 0; certain < 2; ++certain) {
+    count = member->ask(member, m, v, parts);
+    for (i = 0; i < count; ++i) {
+      parts[i].member = NULL;
+      parts[i].shaped = 0;
+    }
+    for (t = 0; t < @OUTPUTS; ++t) {
+      @moments_of_all(parts, count, t, &mean, &var);
+      cells[t] += certain ? -var : var;
+    }
+    for (r = 0; r < member->raw; ++r) v[r] = 0;
+  }
+  for (t = 0; t < @OUTPUTS; ++t) cells[t] = fmax(cells[t], 0) * member->outputs[t].scale * member->outputs[t].scale;
+}
+
+/* The same of member k where others build on it, else 0. */
+static inline void @cells_for_others(int k, const double *x, const double *x_std, double *cells) {
+  int j, i, t;
+  for (t = 0; t < @OUTPUTS; ++t) cells[t] = 0;
+  for (j = k + 1; j < @MEMBERS; ++j) {
+    for (i = 0; i < @members[j].trend_count; ++i) {
+      if (@members[j].trend[i] != k) continue;
+      @from_cells(&@members[k], x, x_std, cells);
+      return;
+    }
+  }
+}
+
 /* What one member says of a row, of the targets if `observed`, of the functions behind them otherwise. Of members that
-   others build on, means [MEMBERS, OUTPUTS] are read. A weight of 0 counts as 1. */
+   others build on, means and the variances from cells [MEMBERS, OUTPUTS] are read; `cells` may be null where only means
+   are asked for. A weight of 0 counts as 1. */
 static inline int @say(const @member *member, const double *x, const double *x_std, int observed, const double *means,
-                       @component *out) {
-  double m[@MOST_INPUTS], v[@MOST_INPUTS], trend[@OUTPUTS];
+                       const double *cells, @component *out) {
+  double m[@MOST_INPUTS], v[@MOST_INPUTS], trend[@OUTPUTS], off[@OUTPUTS];
   int paths, count = 0, i, s, t;
   for (t = 0; t < @OUTPUTS; ++t) {
-    trend[t] = 0;
-    for (i = 0; i < member->trend_count; ++i) trend[t] += means[member->trend[i] * @OUTPUTS + t] / member->trend_count;
+    trend[t] = off[t] = 0;
+    for (i = 0; i < member->trend_count; ++i) {
+      trend[t] += means[member->trend[i] * @OUTPUTS + t] / member->trend_count;
+      if (cells) off[t] += sqrt(cells[member->trend[i] * @OUTPUTS + t]) / member->trend_count;
+    }
   }
   @enter(member, x, x_std, member->trend_count > 0 ? trend : NULL, m, v);
   paths = member->ask(member, m, v, out);
@@ -121,7 +163,7 @@ static inline int @say(const @member *member, const double *x, const double *x_s
       for (t = 0; !part->member && t < @OUTPUTS; ++t) {
         const @column *unit = &member->outputs[t];
         const double noise = observed ? member->shares[s].noise_scale * member->parameters[t] : 0;
-        part->v[t] = unit->scale * unit->scale * (part->v[t] + noise);
+        part->v[t] = unit->scale * unit->scale * (part->v[t] + noise) + off[t] * off[t];
         if (member->trend_count > 0) part->m[t] += (trend[t] - unit->mean) / unit->scale;
         part->m[t] = unit->mean + unit->scale * part->m[t];
       }
@@ -135,11 +177,12 @@ static inline int @say(const @member *member, const double *x, const double *x_s
 const char* const kMixture = R"(
 /* The mixture of all members. */
 static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
-  double means[@MEMBERS * @OUTPUTS], var;
+  double means[@MEMBERS * @OUTPUTS], cells[@MEMBERS * @OUTPUTS], var;
   int count = 0, k, t;
   for (k = 0; k < @MEMBERS; ++k) {
     const @member *member = &@members[k];
-    const int own = @say(member, x, x_std, observed, means, out + count);
+    const int own = @say(member, x, x_std, observed, means, cells, out + count);
+    @cells_for_others(k, x, x_std, &cells[k * @OUTPUTS]);
     for (t = 0; t < @OUTPUTS; ++t) @moments_of_all(out + count, own, t, &means[k * @OUTPUTS + t], &var);
     if (member->shares[0].weight > 0) count += own; /* otherwise others build on it, and that is all */
   }

@@ -174,7 +174,7 @@ static inline double @value_share(const double *x, const double *x_std, double c
   (void)centre;
   for (k = 0; k < @SHARE_MEMBERS; ++k) {
     const @member *member = &@share_members[k];
-    const int own = @say(member, x, x_std, 1, means, parts);
+    const int own = @say(member, x, x_std, 1, means, NULL, parts);
     @moments_of_all(parts, own, 0, &means[k], &var);
     for (s = 0; s < member->share_count; ++s) guess += member->shares[s].weight * means[k];
   }

@@ -71,20 +71,20 @@ JointPrediction ModelPredictor::PredictJoint(const Moments& inputs,
   PredictOptions latent = options;
   latent.latent = true;
   JointPrediction parts;
-  std::vector<Matrix> means(groups_.size());
+  std::vector<Moments> told(groups_.size());
   std::vector<Moments> members;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const Prediction y = PredictGroup(g, inside, options, means);
+    const Prediction y = PredictGroup(g, inside, options, told);
     if (WeightOf(groups_[g].members) > 0) {
-      const Prediction f = PredictGroup(g, inside, latent, means);
+      const Prediction f = PredictGroup(g, inside, latent, told);
       std::vector<Matrix> correlations =
-          groups_[g].expert->Covariances(RowsFor(g, inside, means).x, options);
+          groups_[g].expert->Covariances(RowsFor(g, inside, told).x, options);
       for (Matrix& cov : correlations) cov = CorrelationsIn(cov);
       // The calibration knows the noise, and needs the functions alone.
       parts.parts.push_back(JoinRows(g, calibrated ? f : y, f, std::move(correlations)));
       members.emplace_back(y.Mean(), y.Variance());
     }
-    means[g] = y.Mean();
+    told[g] = ForOthers(g, inside, y, told);
   }
   if (!calibrated) return parts;
 

@@ -105,6 +105,7 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
     const Member& first = members.front();
     std::set<std::size_t> trend;
     for (const std::size_t member : first.trend) trend.insert(group_of_member[member]);
+    for (const std::size_t before : trend) groups_[before].others_build_on_it = true;
     group_of_member.insert(group_of_member.end(), members.size(), groups_.size());
     groups_.push_back({members, first.expert->Prepare(pool_, precision),
                        std::vector<std::size_t>(trend.begin(), trend.end())});
@@ -121,28 +122,79 @@ ModelPredictor::ModelPredictor(Model model, int threads, Precision precision)
 ModelPredictor::~ModelPredictor() = default;
 
 ModelPredictor::GroupRows ModelPredictor::RowsFor(std::size_t group, const Moments& inputs,
-                                                  const std::vector<Matrix>& means) const {
+                                                  const std::vector<Moments>& before) const {
   const Group& own = groups_[group];
   const Member& first = own.members.front();
   GroupRows rows{StandardizeInputs(first.input_scaler, inputs), {}};
   if (own.trend.empty()) return rows;
-  Matrix trend = Matrix::Zero(inputs.rows(), first.target_scaler.mean.size());
-  for (const std::size_t before : own.trend) trend += means[before];
-  rows.trend =
-      StandardizeTargets(first.target_scaler, trend / static_cast<double>(own.trend.size()));
-  rows.x = WithColumns(std::move(rows.x), rows.trend);
+  const Scaler& scaler = first.target_scaler;
+  const auto count = static_cast<double>(own.trend.size());
+  Moments trend(inputs.rows(), scaler.mean.size());
+  trend.mean.setZero();
+  trend.var.setZero();
+  // A cell that is not what it seems moves all of them together, so standard deviations add up.
+  for (const std::size_t group_before : own.trend) {
+    trend.mean += before[group_before].mean;
+    trend.var += before[group_before].var.cwiseSqrt();
+  }
+  const Vector unit = scaler.scale.cwiseAbs2().cwiseInverse();
+  rows.trend = Moments(StandardizeTargets(scaler, trend.mean / count),
+                       (trend.var / count).cwiseAbs2() * unit.asDiagonal());
+  rows.x = WithColumns(std::move(rows.x), rows.trend.mean);
   return rows;
+}
+
+Matrix ModelPredictor::CellVariance(std::size_t group, const Moments& inputs,
+                                    const std::vector<Moments>& before) const {
+  const Group& own = groups_[group];
+  const Scaler& scaler = own.members.front().target_scaler;
+  const Index targets = scaler.mean.size();
+  const auto [x, trend] = RowsFor(group, inputs, before);
+  Matrix var = trend.var.size() > 0 ? trend.var : Matrix(Matrix::Zero(x.rows(), targets));
+  std::vector<Index> rows;
+  for (Index n = 0; n < x.rows(); ++n) {
+    if ((x.var.row(n).array() > 0).any()) rows.push_back(n);
+  }
+  if (!rows.empty()) {
+    const Moments uncertain(x.mean(rows, Eigen::all), x.var(rows, Eigen::all));
+    const PredictOptions latent{.latent = true};
+    const Matrix all = own.expert->Predict(uncertain, latent).Variance().leftCols(targets);
+    const Matrix rest =
+        own.expert->Predict(Moments::Certain(uncertain.mean), latent).Variance().leftCols(targets);
+    var(rows, Eigen::all) += (all - rest).cwiseMax(0);
+  }
+  return var * scaler.scale.cwiseAbs2().asDiagonal();
+}
+
+Moments ModelPredictor::ForOthers(std::size_t group, const Moments& inputs, const Prediction& own,
+                                  const std::vector<Moments>& before) const {
+  if (!groups_[group].others_build_on_it) return {};
+  return {own.Mean(), CellVariance(group, inputs, before)};
+}
+
+Matrix ModelPredictor::VarianceFromCells(const Moments& inputs) const {
+  const Index targets = groups_.front().members.front().target_scaler.mean.size();
+  Matrix sum = Matrix::Zero(inputs.rows(), targets);
+  std::vector<Moments> before(groups_.size());
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    sum += WeightOf(groups_[g].members) * CellVariance(g, inputs, before);
+    before[g] = ForOthers(g, inputs, PredictGroup(g, inputs, {}, before), before);
+  }
+  return sum;
 }
 
 Prediction ModelPredictor::PredictGroup(std::size_t group, const Moments& inputs,
                                         const PredictOptions& options,
-                                        const std::vector<Matrix>& means) const {
+                                        const std::vector<Moments>& before) const {
   const Group& own = groups_[group];
   const Member& first = own.members.front();
-  const auto [x, trend] = RowsFor(group, inputs, means);
+  const auto [x, trend] = RowsFor(group, inputs, before);
   Prediction part = own.expert->Predict(x, options);
-  if (trend.size() > 0) {
-    for (Moments& component : part.components) component.mean += trend;
+  if (trend.mean.size() > 0) {
+    for (Moments& component : part.components) {
+      component.mean += trend.mean;
+      component.var += trend.var;
+    }
   }
   if (options.latent)  // the members differ in their noise alone
     return Unscaled(first, true, std::move(part));
@@ -220,15 +272,15 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
   const bool calibrated = !options.latent && model_.calibration() != nullptr;
   const Moments inside = MovedInside(inputs, options.latent);
   Mixture mixture;
-  std::vector<Matrix> means(groups_.size());
+  std::vector<Moments> told(groups_.size());
   std::vector<Moments> members;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const double weight = WeightOf(groups_[g].members);
-    Prediction part = PredictGroup(g, inside, options, means);
-    means[g] = part.Mean();
+    Prediction part = PredictGroup(g, inside, options, told);
+    told[g] = ForOthers(g, inside, part, told);
     if (weight == 0) continue;
     if (calibrated) {
-      members.emplace_back(means[g], part.Variance());
+      members.emplace_back(part.Mean(), part.Variance());
     } else {
       mixture.Add(std::move(part), weight);
     }

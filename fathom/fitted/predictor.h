@@ -42,18 +42,29 @@ class ModelPredictor {
   // P(y = class) [N, classes] in the order of model().schema().classes. Throws Error where the
   // model predicts numbers.
   Matrix ClassProbabilities(const Moments& inputs, const PredictOptions& options = {}) const;
+  // How much of the variance of a number comes from cells that are missing or uncertain: [N,
+  // targets] in squared units of the file, 0 for rows whose cells are all known.
+  Matrix VarianceFromCells(const Moments& inputs) const;
 
  private:
-  // What a group says of y, or f, in the units of the file; `means` are those of the groups before.
+  // What a group says of y, or f, in the units of the file. before: what the groups before it say,
+  // their means and the variance that uncertain cells give to these.
   Prediction PredictGroup(std::size_t group, const Moments& inputs, const PredictOptions& options,
-                          const std::vector<Matrix>& means) const;
+                          const std::vector<Moments>& before) const;
   // The scaled inputs of a group and, if it corrects a trend, that: [N, targets], else empty.
   struct GroupRows {
     Moments x;
-    Matrix trend;
+    Moments trend;
   };
   GroupRows RowsFor(std::size_t group, const Moments& inputs,
-                    const std::vector<Matrix>& means) const;
+                    const std::vector<Moments>& before) const;
+  // How much of the variance of a group's prediction comes from uncertain cells, [N, targets] in
+  // squared units of the file.
+  Matrix CellVariance(std::size_t group, const Moments& inputs,
+                      const std::vector<Moments>& before) const;
+  // What the groups that build on this one take from it, the mean of whose prediction is given.
+  Moments ForOthers(std::size_t group, const Moments& inputs, const Prediction& own,
+                    const std::vector<Moments>& before) const;
   // The rows of a group together: y, as PredictGroup has it, of functions f with correlations.
   JointPart JoinRows(std::size_t group, const Prediction& y, const Prediction& f,
                      std::vector<Matrix> correlations) const;
@@ -74,6 +85,7 @@ class ModelPredictor {
     std::span<const Member> members;  // of model_
     std::unique_ptr<ExpertPredictor> expert;
     std::vector<std::size_t> trend;  // groups
+    bool others_build_on_it = false;
   };
 
   Model model_;
