@@ -185,10 +185,64 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
 double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }
 
 double Prediction::Quantile(Index n, Index d, double probability) const {
-  if (observed()) {
-    const Observation::Lattice grid = observations.front()->lattice();
-    return grid.origin + grid.step * ObservedTail(n, d).Quantile(probability);
+  return RowQuantile(*this, probability)(n, d);
+}
+
+RowQuantile::RowQuantile(const Prediction& prediction, double probability)
+    : prediction_(prediction),
+      probability_(probability),
+      of_function_(!prediction.observed() || prediction.IncreasingInFunction()) {
+  if (of_function_ && prediction.scales.size() == prediction.size())
+    unit_ = prediction.UnitQuantile(probability);
+}
+
+double RowQuantile::operator()(Index n, Index d) const {
+  const Prediction& y = prediction_;
+  if (!of_function_) {
+    const Observation::Lattice grid = y.observations.front()->lattice();
+    return grid.origin + grid.step * y.ObservedTail(n, d).Quantile(probability_);
   }
+  const double sd = y.CommonSd(n, d);
+  const double quantile =
+      sd > 0 ? y.components.back().mean(n, d) + sd * unit_ : y.GaussianQuantile(n, d, probability_);
+  return y.observed() ? y.observations.front()->At(quantile) : quantile;
+}
+
+std::vector<RowQuantile> RowQuantiles(const Prediction& prediction,
+                                      const std::vector<double>& probabilities) {
+  std::vector<RowQuantile> quantiles;
+  for (const double probability : probabilities) quantiles.emplace_back(prediction, probability);
+  return quantiles;
+}
+
+bool Prediction::IncreasingInFunction() const {
+  const auto& first = observations.front();
+  return first->increasing() && std::all_of(observations.begin(), observations.end(),
+                                            [&](const auto& other) { return other == first; });
+}
+
+double Prediction::UnitQuantile(double probability) const {
+  Prediction unit{.components = {}, .weights = weights};
+  for (const double scale : scales)
+    unit.components.emplace_back(Matrix::Zero(1, 1), Matrix::Constant(1, 1, scale * scale));
+  return unit.GaussianQuantile(0, 0, probability);
+}
+
+double Prediction::CommonSd(Index n, Index d) const {
+  if (scales.size() != size()) return 0;
+  constexpr double kRounding = 1e-14;
+  const Index last = size() - 1;  // the widest, which a floor reaches last
+  const double var = components[last].var(n, d) / (scales[last] * scales[last]);
+  for (Index s = 0; s < size(); ++s) {
+    const double own = components[s].var(n, d);
+    if (components[s].mean(n, d) != components[last].mean(n, d) ||
+        !(std::abs(own - scales[s] * scales[s] * var) <= kRounding * own))
+      return 0;
+  }
+  return std::sqrt(var);
+}
+
+double Prediction::GaussianQuantile(Index n, Index d, double probability) const {
   const double z = NormalQuantile(probability);
   // The mixture's quantile lies between the components' own.
   double low = kInfinity, high = -kInfinity, narrowest = kInfinity;

@@ -71,6 +71,8 @@ void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadP
   RequireSameShape(prediction, y);
   const Matrix mean = prediction.Mean();
   const Matrix variance = prediction.Variance();
+  const RowQuantile low(prediction, 0.025);
+  const RowQuantile high(prediction, 0.975);
   std::vector<double> log_density(static_cast<std::size_t>(y.rows()));
   std::vector<CellScores> cells(static_cast<std::size_t>(y.size()));
   pool.Run(y.rows(), [&](Index n) {
@@ -80,8 +82,7 @@ void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadP
       if (std::isnan(y(n, d))) continue;
       cells[n * y.cols() + d] = {
           .crps = prediction.Crps(n, d, y(n, d)),
-          .interval_score_95 = IntervalScore(prediction.Quantile(n, d, 0.025),
-                                             prediction.Quantile(n, d, 0.975), y(n, d), 0.05),
+          .interval_score_95 = IntervalScore(low(n, d), high(n, d), y(n, d), 0.05),
           .cdf = Around(prediction, n, d, y(n, d))};
     }
   });
