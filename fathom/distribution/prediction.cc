@@ -24,6 +24,16 @@ double GaussianTail(double y, double mean, double var, bool upper) {
   return NormalCdf(upper ? -z : z);
 }
 
+// The tail of the mixture of Gaussians, of which y may be what is observed.
+double FunctionTail(const Prediction& f, Index n, Index d, double at, bool upper) {
+  double sum = 0;
+  for (Index s = 0; s < f.size(); ++s) {
+    const Moments& c = f.components[s];
+    sum += f.weights[s] * GaussianTail(at, c.mean(n, d), c.var(n, d), upper);
+  }
+  return std::min(sum, 1.0);
+}
+
 // E|X| of X ~ N(mean, var).
 double MeanAbsolute(double mean, double var) {
   if (var == 0) return std::abs(mean);
@@ -157,12 +167,11 @@ Matrix Prediction::Variance() const {
 }
 
 double Prediction::Tail(Index n, Index d, double y, bool upper) const {
+  if (!observed()) return FunctionTail(*this, n, d, y, upper);
   double sum = 0;
   for (Index s = 0; s < size(); ++s) {
     const Moments& c = components[s];
-    sum +=
-        weights[s] * (observed() ? observations[s]->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper)
-                                 : GaussianTail(y, c.mean(n, d), c.var(n, d), upper));
+    sum += weights[s] * observations[s]->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper);
   }
   return std::min(sum, 1.0);
 }
@@ -261,7 +270,7 @@ double Prediction::GaussianQuantile(Index n, Index d, double probability) const 
   const bool upper = probability > 0.5;
   const double target = upper ? 1 - probability : probability;
   const auto excess = [&](double y) {
-    const double tail = Tail(n, d, y, upper);
+    const double tail = FunctionTail(*this, n, d, y, upper);
     return upper ? target - tail : tail - target;
   };
   const double at_low = excess(low), at_high = excess(high);
