@@ -194,7 +194,11 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
 double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }
 
 double Prediction::Quantile(Index n, Index d, double probability) const {
-  return RowQuantile(*this, probability)(n, d);
+  const bool of_function = !observed() || IncreasingInFunction();
+  if (!of_function || CommonSd(n, d) > 0) return RowQuantile(*this, probability)(n, d);
+  // The row has nothing in common with others that would have to be found first.
+  const double quantile = GaussianQuantile(n, d, probability);
+  return observed() ? observations.front()->At(quantile) : quantile;
 }
 
 RowQuantile::RowQuantile(const Prediction& prediction, double probability)
