@@ -68,7 +68,7 @@ struct Prediction {
   TailFunction ObservedTail(Index n, Index d) const;
 };
 
-// The quantiles of many rows at one probability: the same as Prediction::Quantile, but what the rows
+// The quantiles of many rows at one probability, as Prediction::Quantile has them; what the rows
 // have in common is found once. The prediction must outlive it.
 class RowQuantile {
  public:

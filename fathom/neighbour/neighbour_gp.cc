@@ -10,8 +10,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fathom/neighbour/neighbour_gp.cc"
-#include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 // After foreach_target.h: compiled once per target.
 #include "fathom/neighbour/correlation-inl.h"

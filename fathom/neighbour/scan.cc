@@ -272,7 +272,8 @@ HWY_EXPORT(ScanLeaves);
 
 Index NearestLeaf(const LeafQuery& query) { return HWY_DYNAMIC_DISPATCH(LeafNextTo)(query); }
 
-void FindNearest(const LeafQuery& query, Index m, const IsLeftOut& left_out, std::int32_t* nearest) {
+void FindNearest(const LeafQuery& query, Index m, const IsLeftOut& left_out,
+                 std::int32_t* nearest) {
   HWY_DYNAMIC_DISPATCH(ScanLeaves)(query, m, left_out, nearest);
 }
 
