@@ -25,6 +25,10 @@ class Observation {
   virtual Lattice lattice() const { return {}; }
   // Where y is not discrete: the values that have a probability of their own.
   virtual std::vector<double> jumps() const { return {}; }
+  // Whether y is an increasing function of the one function f, and which; its quantiles are then
+  // the values at those of f.
+  virtual bool increasing() const { return false; }
+  virtual double At(double f) const { return f; }
   // The moments of y [N, targets] from those of f [N, functions].
   virtual Moments Observe(Moments f) const = 0;
   // Both are about one row, whose functions are N(m, v). LogDensity returns the log density (or

@@ -24,6 +24,16 @@ double GaussianTail(double y, double mean, double var, bool upper) {
   return NormalCdf(upper ? -z : z);
 }
 
+// The tail of the mixture of Gaussians, of which y may be what is observed.
+double FunctionTail(const Prediction& f, Index n, Index d, double at, bool upper) {
+  double sum = 0;
+  for (Index s = 0; s < f.size(); ++s) {
+    const Moments& c = f.components[s];
+    sum += f.weights[s] * GaussianTail(at, c.mean(n, d), c.var(n, d), upper);
+  }
+  return std::min(sum, 1.0);
+}
+
 // E|X| of X ~ N(mean, var).
 double MeanAbsolute(double mean, double var) {
   if (var == 0) return std::abs(mean);
@@ -157,12 +167,11 @@ Matrix Prediction::Variance() const {
 }
 
 double Prediction::Tail(Index n, Index d, double y, bool upper) const {
+  if (!observed()) return FunctionTail(*this, n, d, y, upper);
   double sum = 0;
   for (Index s = 0; s < size(); ++s) {
     const Moments& c = components[s];
-    sum +=
-        weights[s] * (observed() ? observations[s]->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper)
-                                 : GaussianTail(y, c.mean(n, d), c.var(n, d), upper));
+    sum += weights[s] * observations[s]->Tail(d, y, &c.mean(n, 0), &c.var(n, 0), upper);
   }
   return std::min(sum, 1.0);
 }
@@ -185,10 +194,68 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
 double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }
 
 double Prediction::Quantile(Index n, Index d, double probability) const {
-  if (observed()) {
-    const Observation::Lattice grid = observations.front()->lattice();
-    return grid.origin + grid.step * ObservedTail(n, d).Quantile(probability);
+  const bool of_function = !observed() || IncreasingInFunction();
+  if (!of_function || CommonSd(n, d) > 0) return RowQuantile(*this, probability)(n, d);
+  // The row has nothing in common with others that would have to be found first.
+  const double quantile = GaussianQuantile(n, d, probability);
+  return observed() ? observations.front()->At(quantile) : quantile;
+}
+
+RowQuantile::RowQuantile(const Prediction& prediction, double probability)
+    : prediction_(prediction),
+      probability_(probability),
+      of_function_(!prediction.observed() || prediction.IncreasingInFunction()) {
+  if (of_function_ && prediction.scales.size() == prediction.size())
+    unit_ = prediction.UnitQuantile(probability);
+}
+
+double RowQuantile::operator()(Index n, Index d) const {
+  const Prediction& y = prediction_;
+  if (!of_function_) {
+    const Observation::Lattice grid = y.observations.front()->lattice();
+    return grid.origin + grid.step * y.ObservedTail(n, d).Quantile(probability_);
   }
+  const double sd = y.CommonSd(n, d);
+  const double quantile =
+      sd > 0 ? y.components.back().mean(n, d) + sd * unit_ : y.GaussianQuantile(n, d, probability_);
+  return y.observed() ? y.observations.front()->At(quantile) : quantile;
+}
+
+std::vector<RowQuantile> RowQuantiles(const Prediction& prediction,
+                                      const std::vector<double>& probabilities) {
+  std::vector<RowQuantile> quantiles;
+  for (const double probability : probabilities) quantiles.emplace_back(prediction, probability);
+  return quantiles;
+}
+
+bool Prediction::IncreasingInFunction() const {
+  const auto& first = observations.front();
+  return first->increasing() && std::all_of(observations.begin(), observations.end(),
+                                            [&](const auto& other) { return other == first; });
+}
+
+double Prediction::UnitQuantile(double probability) const {
+  Prediction unit{.components = {}, .weights = weights};
+  for (const double scale : scales)
+    unit.components.emplace_back(Matrix::Zero(1, 1), Matrix::Constant(1, 1, scale * scale));
+  return unit.GaussianQuantile(0, 0, probability);
+}
+
+double Prediction::CommonSd(Index n, Index d) const {
+  if (scales.size() != size()) return 0;
+  constexpr double kRounding = 1e-14;
+  const Index last = size() - 1;  // the widest, which a floor reaches last
+  const double var = components[last].var(n, d) / (scales[last] * scales[last]);
+  for (Index s = 0; s < size(); ++s) {
+    const double own = components[s].var(n, d);
+    if (components[s].mean(n, d) != components[last].mean(n, d) ||
+        !(std::abs(own - scales[s] * scales[s] * var) <= kRounding * own))
+      return 0;
+  }
+  return std::sqrt(var);
+}
+
+double Prediction::GaussianQuantile(Index n, Index d, double probability) const {
   const double z = NormalQuantile(probability);
   // The mixture's quantile lies between the components' own.
   double low = kInfinity, high = -kInfinity, narrowest = kInfinity;
@@ -207,7 +274,7 @@ double Prediction::Quantile(Index n, Index d, double probability) const {
   const bool upper = probability > 0.5;
   const double target = upper ? 1 - probability : probability;
   const auto excess = [&](double y) {
-    const double tail = Tail(n, d, y, upper);
+    const double tail = FunctionTail(*this, n, d, y, upper);
     return upper ? target - tail : tail - target;
   };
   const double at_low = excess(low), at_high = excess(high);

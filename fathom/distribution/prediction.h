@@ -18,6 +18,10 @@ struct Prediction {
   Vector weights;                   // [S], positive, summing to 1
   // [S]: how y follows from the functions of each component; empty: they are y itself.
   std::vector<std::shared_ptr<const Observation>> observations = {};
+  // [S], or empty: the components are one Gaussian at several widths, component s with scales[s]
+  // times its standard deviation, but for rows where a floor is above some of them. The quantiles
+  // of all other rows are then the same number of standard deviations away.
+  Vector scales = {};
 
   static Prediction Gaussian(Moments moments);
 
@@ -51,10 +55,34 @@ struct Prediction {
   double LogDensity(Index n, const Eigen::Ref<const Eigen::RowVectorXd>& y) const;
 
  private:
+  friend class RowQuantile;
+  // The quantile of Gaussians with the scales as standard deviations.
+  double UnitQuantile(double probability) const;
+  // Whether y is an increasing function of the one function, in all components the same.
+  bool IncreasingInFunction() const;
+  double GaussianQuantile(Index n, Index d, double probability) const;
+  // The standard deviation that the scales multiply; 0 if the row is none of that kind.
+  double CommonSd(Index n, Index d) const;
   double Tail(Index n, Index d, double y, bool upper) const;
   // Counted in steps of the observation's lattice.
   TailFunction ObservedTail(Index n, Index d) const;
 };
+
+// The quantiles of many rows at one probability, as Prediction::Quantile has them; what the rows
+// have in common is found once. The prediction must outlive it.
+class RowQuantile {
+ public:
+  RowQuantile(const Prediction& prediction, double probability);
+  double operator()(Index n, Index d) const;
+
+ private:
+  const Prediction& prediction_;
+  double probability_;
+  bool of_function_;  // as the value at the quantile of the one function
+  double unit_ = 0;
+};
+std::vector<RowQuantile> RowQuantiles(const Prediction& prediction,
+                                      const std::vector<double>& probabilities);
 
 // log N(x; mean, var). Variance 0 is a point mass: +infinity at the mean, -infinity elsewhere.
 double LogNormalPdf(double x, double mean, double var);

@@ -171,6 +171,25 @@ TEST(Prediction, QuantileInvertsTheCdfOfRandomMixtures) {
   }
 }
 
+// One Gaussian at several widths; the last row's floor is above two of them.
+TEST(RowQuantile, OfScalesIsThatOfTheMixture) {
+  Prediction y;
+  y.weights = Eigen::Vector3d(0.6, 0.3, 0.1);
+  y.scales = Eigen::Vector3d(0.5, 1, 4);
+  const Eigen::Vector3d mean(-3, 0, 1e6), sd(2, 1e-3, 50), floor(0, 0, 60);
+  for (Index s = 0; s < 3; ++s)
+    y.components.emplace_back(mean, (y.scales[s] * sd).cwiseMax(floor).cwiseAbs2());
+  Prediction plain = y;
+  plain.scales.resize(0);
+  for (const double p : {1e-6, 0.025, 0.5, 0.9}) {
+    const RowQuantile quantile(y, p);
+    for (Index n = 0; n < 3; ++n) {
+      EXPECT_NEAR(quantile(n, 0), plain.Quantile(n, 0, p), 1e-11 * sd[n] + 1e-15 * mean[n]);
+      EXPECT_EQ(quantile(n, 0), y.Quantile(n, 0, p));
+    }
+  }
+}
+
 TEST(Prediction, EqualComponentsAreOneGaussian) {
   const Prediction one = Mixture({{1, 2, 3}}), two = Mixture({{0.4, 2, 3}, {0.6, 2, 3}});
   Eigen::RowVectorXd y(1);

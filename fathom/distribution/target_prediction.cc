@@ -8,6 +8,7 @@ Prediction RowsFrom(const Prediction& prediction, const std::vector<Index>& rows
   Prediction part;
   part.weights = prediction.weights;
   part.observations = prediction.observations;
+  part.scales = prediction.scales;
   for (const Moments& component : prediction.components)
     part.components.emplace_back(component.mean(rows, Eigen::all), component.var(rows, Eigen::all));
   return part;

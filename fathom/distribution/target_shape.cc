@@ -40,6 +40,11 @@ class ShapedObservation : public Observation {
     return {shape_.value};
   }
 
+  bool increasing() const override { return !shape_.has_value; }
+  double At(double z) const override {
+    return shape_.step > 0 ? ValueAt(z) : shape_.warp.Inverse(z);
+  }
+
   Moments Observe(Moments f) const override {
     Moments y(f.rows(), 1);
     for (Index n = 0; n < f.rows(); ++n) {

@@ -90,6 +90,24 @@ TEST(TargetShape, QuantilesOfAFrequentValueAreThatValue) {
   EXPECT_NEAR(Density(y, 0), 0.6 / 1e-3, 1);
 }
 
+// By the quantile of z, without a look at probabilities of y.
+TEST(TargetShape, QuantilesInvertTheCdf) {
+  for (const Warp& warp : {kLog, kLogit}) {
+    const Prediction y = Shaped({.warp = warp}, Latent(-0.3, 0.4), {});
+    for (const double p : {0.001, 0.3, 0.5, 0.99})
+      EXPECT_NEAR(y.Cdf(0, 0, y.Quantile(0, 0, p)), p, 1e-10);
+  }
+  const TargetShape steps{.warp = kLog, .step = 0.25, .least = 0.5, .most = 20};
+  const Prediction y = Shaped(steps, Latent(0.7, 0.6), {});
+  for (const double p : {0.0001, 0.2, 0.5, 0.9, 0.9999}) {
+    const double quantile = y.Quantile(0, 0, p);
+    EXPECT_GE(y.Cdf(0, 0, quantile), p);
+    if (quantile > 0.5) {
+      EXPECT_LT(y.Cdf(0, 0, quantile - 0.25), p);
+    }
+  }
+}
+
 TEST(TargetShape, StepsHaveProbabilities) {
   for (const double step : {1.0, 0.5}) {
     for (const Warp& warp : {Warp{}, kLog}) {

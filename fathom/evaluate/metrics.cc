@@ -69,6 +69,8 @@ Matrix ScoreParts(const Prediction& prediction, const Matrix& y, const ThreadPoo
   RequireSameShape(prediction, y);
   const Matrix mean = prediction.Mean();
   const Matrix variance = prediction.Variance();
+  const RowQuantile low(prediction, 0.025);
+  const RowQuantile high(prediction, 0.975);
   Matrix parts = Matrix::Zero(y.rows(), 1 + kCellParts * y.cols());
   pool.Run(y.rows(), [&](Index n) {
     if (y.row(n).array().isNaN().all()) return;
@@ -79,8 +81,7 @@ Matrix ScoreParts(const Prediction& prediction, const Matrix& y, const ThreadPoo
       parts(n, PlaceOf(d, kError)) = y(n, d) - mean(n, d);
       parts(n, PlaceOf(d, kStd)) = std::sqrt(variance(n, d));
       parts(n, PlaceOf(d, kCrps)) = prediction.Crps(n, d, y(n, d));
-      parts(n, PlaceOf(d, kIntervalScore)) = IntervalScore(
-          prediction.Quantile(n, d, 0.025), prediction.Quantile(n, d, 0.975), y(n, d), 0.05);
+      parts(n, PlaceOf(d, kIntervalScore)) = IntervalScore(low(n, d), high(n, d), y(n, d), 0.05);
       parts(n, PlaceOf(d, kCdfBelow)) = cdf.below;
       parts(n, PlaceOf(d, kCdfAt)) = cdf.at;
     }

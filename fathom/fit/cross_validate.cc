@@ -52,11 +52,11 @@ TargetPrediction Gather(const std::vector<TargetPrediction>& folds,
 Matrix QuantilesOf(const TargetPrediction& prediction, const std::vector<double>& probabilities) {
   const auto* numbers = std::get_if<Prediction>(&prediction);
   if (numbers == nullptr) return {};
+  const std::vector<RowQuantile> of_rows = RowQuantiles(*numbers, probabilities);
   const auto count = static_cast<Index>(probabilities.size());
   Matrix quantiles(numbers->rows(), numbers->outputs() * count);
   for (Index n = 0; n < quantiles.rows(); ++n) {
-    for (Index k = 0; k < quantiles.cols(); ++k)
-      quantiles(n, k) = numbers->Quantile(n, k / count, probabilities[k % count]);
+    for (Index k = 0; k < quantiles.cols(); ++k) quantiles(n, k) = of_rows[k % count](n, k / count);
   }
   return quantiles;
 }

@@ -27,6 +27,7 @@ Moments Centre(const std::vector<Moments>& members, const std::vector<double>& w
 Prediction Spread(const Calibration& calibration, Moments centre) {
   Prediction prediction;
   prediction.weights = calibration.shares;
+  prediction.scales = calibration.scales;
   const Eigen::RowVectorXd least = calibration.floor.cwiseAbs2().transpose();
   for (Index s = 0; s < calibration.scales.size(); ++s) {
     const double scale = calibration.scales[s];

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 class NeighbourPredictor : public ExpertPredictor {
  public:
   NeighbourPredictor(const NeighbourExpert& expert, const ThreadPool& pool)
-      : expert_(expert), pool_(pool) {
+      : expert_(expert), pool_(pool), certain_((expert.rows().x.var.array() == 0).all()) {
     for (Index t = 0; t < expert.num_outputs(); ++t) {
       const NeighbourGp& gp = expert.gps()[t];
       targets_.emplace_back(expert.rows().y.col(t));
@@ -56,18 +56,21 @@ class NeighbourPredictor : public ExpertPredictor {
     const NeighbourRows& rows = expert_.rows();
     return {.x = rows.x,
             .y = y,
-            .weights = {rows.weights.data(), static_cast<std::size_t>(rows.weights.size())}};
+            .weights = {rows.weights.data(), static_cast<std::size_t>(rows.weights.size())},
+            .certain = certain_};
   }
   Neighbours NeighboursOf(const NeighbourSearch& search, const Moments& x) const {
     return search.Find(x, std::min(expert_.neighbours(), expert_.rows().x.rows()), pool_);
   }
 
   Moments PredictOne(const NeighbourGp& gp, const NeighbourSearch& search, const Matrix& y,
-                     const Moments& x) const {
+                     const Moments& queries) const {
+    const std::vector<Index> order = search.InOrder(queries, pool_);
+    const Moments x(queries.mean(order, Eigen::all), queries.var(order, Eigen::all));
     const NeighbourData data = DataOf(y);
     const Neighbours neighbours = NeighboursOf(search, x);
     Moments moments(x.rows(), 1);
-    std::vector<Index> all(static_cast<std::size_t>(x.rows()));
+    std::vector<Index> all(order.size());
     std::iota(all.begin(), all.end(), Index{0});
     constexpr Index kChunk = 64;
     pool_.Run((x.rows() + kChunk - 1) / kChunk, [&](Index chunk) {
@@ -77,11 +80,15 @@ class NeighbourPredictor : public ExpertPredictor {
       NeighbourMoments(gp, data, {x, std::span(all).subspan(first, size), own},
                        moments.mean.data() + first, moments.var.data() + first);
     });
-    return moments;
+    Moments in_place(x.rows(), 1);
+    in_place.mean(order, Eigen::all) = moments.mean;
+    in_place.var(order, Eigen::all) = moments.var;
+    return in_place;
   }
 
   const NeighbourExpert& expert_;
   const ThreadPool& pool_;
+  bool certain_;                                            // all cells of the training rows
   std::vector<std::unique_ptr<NeighbourSearch>> searches_;  // [targets]
   std::vector<Matrix> targets_;                             // of [N, 1] each
 };

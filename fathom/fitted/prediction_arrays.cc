@@ -48,10 +48,10 @@ Matrix Quantiles(const Prediction& prediction, const std::vector<double>& probab
   for (const double p : probabilities)
     Require(p > 0 && p < 1, "the probability of a quantile", "above 0 and below 1", p);
   const auto each = static_cast<Index>(probabilities.size());
+  const std::vector<RowQuantile> quantiles = RowQuantiles(prediction, probabilities);
   Matrix result(prediction.rows(), prediction.outputs() * each);
   ForEachRow(prediction.rows(), pool, [&](Index n) {
-    for (Index c = 0; c < result.cols(); ++c)
-      result(n, c) = prediction.Quantile(n, c / each, probabilities[c % each]);
+    for (Index c = 0; c < result.cols(); ++c) result(n, c) = quantiles[c % each](n, c / each);
   });
   return result;
 }

@@ -10,6 +10,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fathom/neighbour/neighbour_gp.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 // After foreach_target.h: compiled once per target.
@@ -54,26 +55,26 @@ class Lanes {
         k_(Size(m_)),
         k_slope_(Size(m_)),
         L_(Size(At(m_ + 2, 0))),
-        c_(Size(At(m_, 0))),
-        c_slope_(Size(At(m_, 0))),
+        c_(work.gradient != nullptr ? Size(At(m_, 0)) : 0),
+        c_slope_(c_.size()),
         a_(Size(m_)),
         w_(Size(m_)),
         d_lengthscales_(Size(D_)) {
     std::fill_n(d_lengthscales_.data(), d_lengthscales_.size(), 0.0);
   }
 
-  template <Correlation kKind>
+  // With the gradient, or the moments alone.
+  template <Correlation kKind, bool kGradient>
   double Run() {
     double total = 0;
     const auto count = static_cast<Index>(work_.queries.rows.size());
     for (Index first = 0; first < count; first += kLanes) {
       Gather(first);
-      Covariances<kKind>();
-      Factorize();
+      Factorize<kKind, kGradient>();
       total += Predict(first);
-      if (work_.gradient != nullptr) Backward();
+      if constexpr (kGradient) Backward();
     }
-    if (work_.gradient != nullptr) AddGradient();
+    if constexpr (kGradient) AddGradient();
     return total;
   }
 
@@ -89,6 +90,7 @@ class Lanes {
     uncertain_ = false;
     for (Index lane = 0; lane < kLanes; ++lane) {
       const Index place = std::min(first + lane, count - 1);
+      Prefetch(std::min(place + 1, count - 1));
       const Index row = work_.queries.rows[static_cast<std::size_t>(place)];
       const bool training = &work_.queries.x == &x;
       const Index view = training ? work_.data.View(row) : 0;
@@ -99,7 +101,7 @@ class Lanes {
         const std::int32_t n = NeighbourAt(place, i);
         L_[At(m_, i) * kLanes + lane] = n < 0 ? 0 : work_.data.y(n, view);
         noise_[i * kLanes + lane] = n < 0 ? 1 : 1 / work_.data.Weight(n);
-        if (n >= 0) NoteVariances(&x.var(n, 0));
+        if (n >= 0 && !work_.data.certain) NoteVariances(&x.var(n, 0));
         for (Index q = 0; q < D_; ++q) {
           // Missing neighbours are put so far away, and so far apart, that they correlate with
           // nothing.
@@ -110,6 +112,19 @@ class Lanes {
       }
     }
     if (uncertain_) GatherVariances(first);
+  }
+
+  // The neighbours of a row stand anywhere in memory; while those of one row are copied, those of
+  // the next are on their way.
+  void Prefetch(Index place) const {
+    constexpr Index kLine = 8;  // doubles
+    for (Index i = 0; i < m_; ++i) {
+      const std::int32_t n = NeighbourAt(place, i);
+      if (n < 0) return;
+      for (Index q = 0; q < D_; q += kLine) hwy::Prefetch(&work_.data.x.mean(n, q));
+      hwy::Prefetch(&work_.data.x.mean(n, D_ - 1));
+      hwy::Prefetch(&work_.data.y(n, 0));
+    }
   }
 
   // -1 where there is none.
@@ -179,44 +194,60 @@ class Lanes {
     return r2;
   }
 
-  // K in the places of L, and below y the row v k. The correlations are kept for the gradient.
-  template <Correlation kKind>
-  void Covariances() {
+  // Row i of K in its place of L, and of the row v k below y. The correlations are kept for the
+  // gradient.
+  template <Correlation kKind, bool kGradient>
+  HWY_INLINE void Covariances(Index i) {
     const D d;
     const V variance = hn::Set(d, work_.gp.variance);
-    const V noise = hn::Set(d, work_.gp.noise);
-    for (Index i = 0; i < m_; ++i) {
-      V slope;
-      const V own = Correlate<kKind>(d, DistanceToRow(i), &slope);
+    V slope;
+    const V own = Correlate<kKind>(d, DistanceToRow(i), &slope);
+    if constexpr (kGradient) {
       Store(own, k_, i);
       Store(slope, k_slope_, i);
-      Store(hn::Mul(variance, own), L_, At(m_ + 1, i));
-      Index j = 0;
-      for (; j + kBlock <= i; j += kBlock) CovariancesFrom<kKind, kBlock>(i, j, variance);
-      for (; j < i; ++j) CovariancesFrom<kKind, 1>(i, j, variance);
-      Store(hn::MulAdd(noise, Load(noise_, i), variance), L_, At(i, i));
     }
+    Store(hn::Mul(variance, own), L_, At(m_ + 1, i));
+    Index j = 0;
+    for (; j + kBlock <= i; j += kBlock) CovariancesFrom<kKind, kGradient, kBlock>(i, j, variance);
+    for (; j < i; ++j) CovariancesFrom<kKind, kGradient, 1>(i, j, variance);
+    const V noise = hn::Set(d, work_.gp.noise);
+    Store(hn::MulAdd(noise, Load(noise_, i), variance), L_, At(i, i));
   }
 
-  template <Correlation kKind, Index kCount>
+  template <Correlation kKind, bool kGradient, Index kCount>
   HWY_INLINE void CovariancesFrom(Index i, Index j, V variance) {
     V r2[kCount];
     Distances<kCount>(i, j, r2);
     for (Index b = 0; b < kCount; ++b) {
       V slope;
       const V c = Correlate<kKind>(D(), r2[b], &slope);
-      Store(c, c_, At(i - 1, j + b));
-      Store(slope, c_slope_, At(i - 1, j + b));
+      if constexpr (kGradient) {
+        Store(c, c_, At(i - 1, j + b));
+        Store(slope, c_slope_, At(i - 1, j + b));
+      }
       Store(hn::Mul(variance, c), L_, At(i, j + b));
     }
   }
 
   // Cholesky of K in place; the diagonal holds its inverse. The rows y and v k below become
-  // a = L^-1 y and w = L^-1 k by the same elimination.
+  // a = L^-1 y and w = L^-1 k by the same elimination. Rows are made when their turn comes, so that
+  // they are still in the nearest cache.
+  template <Correlation kKind, bool kGradient>
   void Factorize() {
-    for (Index i = 0; i < m_; i += kBlock) {
-      for (Index j = 0; j < i; j += 2) Eliminate<kBlock>(i, j);
-      FactorizeDiagonal(i);
+    for (Index i = 0; i < m_; i += kTall) {
+      const Index end = std::min(m_, i + kTall);
+      for (Index r = i; r < end; ++r) Covariances<kKind, kGradient>(r);
+      for (Index j = 0; j < i; j += 2) {
+        if (end - i == kTall) {
+          Eliminate<kTall>(i, j);
+        } else {
+          Eliminate<kBlock>(i, j);
+        }
+      }
+      for (Index r = i; r < end; r += kBlock) {
+        for (Index j = i; j < r; j += 2) Eliminate<kBlock>(r, j);
+        FactorizeDiagonal(r);
+      }
     }
     for (Index j = 0; j < m_; j += 2) Eliminate<2>(m_, j);
   }
@@ -438,6 +469,13 @@ class Lanes {
   static constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
 #endif
   static constexpr Index kBlock = 4;
+  // Rows that are eliminated together: the more, the less often those above are read, which are in
+  // the second cache. Their sums fill 16 of 32 registers; elsewhere there are only 16.
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
+  static constexpr Index kTall = kBlock;
+#else
+  static constexpr Index kTall = 2 * kBlock;
+#endif
 
   const neighbour::Work& work_;
   Index m_, D_;             // m is rounded up to whole blocks by neighbours that are not there
@@ -455,19 +493,24 @@ class Lanes {
   HWY_ALIGN double g_mean_[kLanes] = {}, g_var_[kLanes] = {}, sums_[kLanes] = {};
 };
 
-double RunLanes(const neighbour::Work& work) {
+template <bool kGradient>
+double RunLanesOf(const neighbour::Work& work) {
   Lanes lanes(work);
   switch (work.gp.correlation) {
     case Correlation::kMatern12:
-      return lanes.Run<Correlation::kMatern12>();
+      return lanes.Run<Correlation::kMatern12, kGradient>();
     case Correlation::kMatern32:
-      return lanes.Run<Correlation::kMatern32>();
+      return lanes.Run<Correlation::kMatern32, kGradient>();
     case Correlation::kMatern52:
-      return lanes.Run<Correlation::kMatern52>();
+      return lanes.Run<Correlation::kMatern52, kGradient>();
     case Correlation::kSe:
-      return lanes.Run<Correlation::kSe>();
+      return lanes.Run<Correlation::kSe, kGradient>();
   }
   return 0;
+}
+
+double RunLanes(const neighbour::Work& work) {
+  return work.gradient != nullptr ? RunLanesOf<true>(work) : RunLanesOf<false>(work);
 }
 
 }  // namespace fathom::HWY_NAMESPACE

@@ -46,6 +46,7 @@ struct NeighbourData {
   std::span<const std::int32_t> view_of_row = {};  // [N]: of training rows; queries see the first
   std::span<const double> own = {};                // [N]: a row's own target; y.col(0) if empty
   std::span<const double> weights = {};            // [N]: how many rows it counts as; empty: one
+  bool certain = false;  // true: no cell of x has a variance, so none need be looked at
 
   double Own(Index n) const { return own.empty() ? y(n, 0) : own[static_cast<std::size_t>(n)]; }
   double Weight(Index n) const {

@@ -1,137 +1,262 @@
 #include "fathom/neighbour/scan.h"
 
-#include <numeric>
-#include <utility>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fathom/neighbour/scan.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
-
-#ifndef FATHOM_NEIGHBOUR_SCAN_WORK_
-#define FATHOM_NEIGHBOUR_SCAN_WORK_
-namespace fathom::neighbour {
-
-constexpr Index kBlocks = 4;  // are looked at together; each has kSimdPadding rows
-constexpr Index kLeafRows = 2 * kBlocks * kSimdPadding;
-
-// One query and what is searched.
-struct ScanWork {
-  std::span<const std::int32_t> rows;
-  Index num_leaves;
-  Index columns;
-  const double* values;
-  const double* boxes;
-  const double* query;
-  NearestList* nearest;
-  const std::function<bool(std::int32_t)>& left_out;
-};
-
-}  // namespace fathom::neighbour
-#endif  // FATHOM_NEIGHBOUR_SCAN_WORK_
+// After foreach_target.h: compiled once per target.
+#include "fathom/neighbour/nearest_list-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
-using neighbour::kBlocks;
-using neighbour::kLeafRows;
+using Floats = hn::CappedTag<float, static_cast<std::size_t>(kSketchLanes)>;
 
-// The squared distances of the query to the rows of some blocks; whether any is within the limit.
-// The blocks' sums do not wait for each other. As soon as some columns say that no row is near, the
-// others need not be looked at.
-bool BlockDistances(const double* HWY_RESTRICT blocks, const double* query, Index columns,
-                    double limit, double* HWY_RESTRICT distances) {
-  constexpr Index kColumnsAtATime = 4;
-  const D d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto most = hn::Set(d, limit);
-  bool any = false;
-  for (Index first = 0; first < kSimdPadding; first += lanes) {
-    hn::Vec<D> sum[kBlocks];
-    for (auto& of_block : sum) of_block = hn::Zero(d);
-    bool near = true;
-    for (Index q = 0; q < columns && near;) {
-      for (const Index end = std::min(columns, q + kColumnsAtATime); q < end; ++q) {
-        const auto at = hn::Set(d, query[q]);
-        for (Index b = 0; b < kBlocks; ++b) {
-          const double* column = blocks + (b * columns + q) * kSimdPadding + first;
-          const auto x = hn::Sub(hn::Load(d, column), at);
-          sum[b] = hn::MulAdd(x, x, sum[b]);
+// Calls visit(i) for each lane i in which the mask is true.
+template <class Mask, class Visit>
+HWY_INLINE void ForEachTrue(Mask mask, const Visit& visit) {
+  const Floats d;
+  if (hn::AllFalse(d, mask)) return;
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  unsigned bits = bytes[0] + 256U * bytes[1];
+  for (; bits != 0; bits &= bits - 1)
+    visit(static_cast<Index>(hwy::Num0BitsBelowLS1Bit_Nonzero32(bits)));
+}
+
+HWY_INLINE double SquaredDistance(const double* a, const double* b, Index padded_columns) {
+  const Doubles d;
+  auto sum = hn::Zero(d);
+  for (Index q = 0; q < padded_columns; q += static_cast<Index>(hn::Lanes(d))) {
+    const auto x = hn::Sub(hn::Load(d, a + q), hn::Load(d, b + q));
+    sum = hn::MulAdd(x, x, sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// Sketches of rows whose squared distance is at most `worst` are not further apart than this. Each
+// coordinate is rounded to 2^-24 of the reach, and so is a query's; the sum of 16 squares, and
+// itself, by less than 2e-6.
+inline float SketchLimit(double worst, double reach) {
+  constexpr double kRounding = 1e-6, kSums = 1 + 1e-5;
+  constexpr double kLeast = 1e-36, kMost = 3e38;
+  const double distance = std::sqrt(worst) + kRounding * reach;
+  return static_cast<float>(std::clamp(kSums * distance * distance, kLeast, kMost));
+}
+
+// Offers the rows of leaves whose sketch is near enough.
+class LeafScanner {
+ public:
+  LeafScanner(const LeafQuery& query, const IsLeftOut& left_out, NearestList* nearest)
+      : query_(query), left_out_(left_out), nearest_(*nearest) {
+    Narrow();
+  }
+
+  float limit() const { return limit_; }
+
+  // The leaves of a query that come first. The m rows with the nearest sketches are offered before
+  // the others: they are nearly the nearest, so few others need be measured.
+  void ScanTogether(std::span<const Index> leaves) {
+    HWY_ALIGN float distances[kTogether * kLeafRows] = {};
+    Index count = 0;
+    for (const Index leaf : leaves) Distances(leaf, distances + kLeafRows * count++);
+    const float first = Enough({distances, static_cast<std::size_t>(count * kLeafRows)});
+    for (Index i = 0; i < count; ++i) Offer(leaves[i], distances + i * kLeafRows, -1, first);
+    nearest_.KeepNearest();
+    Narrow();
+    for (Index i = 0; i < count; ++i) Offer(leaves[i], distances + i * kLeafRows, first, limit_);
+    nearest_.KeepNearest();
+    Narrow();
+  }
+
+  void Scan(Index leaf) {
+    HWY_ALIGN float distances[kLeafRows] = {};
+    if (!Distances(leaf, distances)) return;
+    Offer(leaf, distances, -1, limit_);
+    Narrow();
+  }
+
+  static constexpr Index kTogether = 4;
+
+ private:
+  void Narrow() {
+    if (nearest_.worst() == worst_) return;
+    worst_ = nearest_.worst();
+    limit_ = SketchLimit(worst_, query_.reach);
+  }
+
+  // Of the sketches of a leaf's rows to the query's; false if some of the axes say that none is
+  // near.
+  bool Distances(Index leaf, float* HWY_RESTRICT distances) const {
+    constexpr Index kVectors = 4;
+    const Floats d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const float* sketches = query_.sketches + leaf * query_.axes * kLeafRows;
+    bool any = false;
+    for (Index first = 0; first < kLeafRows; first += kVectors * lanes) {
+      hn::Vec<Floats> sum[kVectors];
+      for (Index v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
+      bool near = true;
+      for (Index axis = 0; axis < query_.axes && near; axis += kBoxAxes) {
+        for (Index q = axis; q < std::min(query_.axes, axis + kBoxAxes); ++q) {
+          const auto at = hn::Set(d, query_.sketch[q]);
+          const float* column = sketches + q * kLeafRows + first;
+          for (Index v = 0; v < kVectors; ++v) {
+            const auto x = hn::Sub(hn::Load(d, column + v * lanes), at);
+            sum[v] = hn::MulAdd(x, x, sum[v]);
+          }
         }
+        auto least = sum[0];
+        for (Index v = 1; v < kVectors; ++v) least = hn::Min(least, sum[v]);
+        near = !hn::AllFalse(d, hn::Le(least, hn::Set(d, limit_)));
       }
-      auto least = sum[0];
-      for (Index b = 1; b < kBlocks; ++b) least = hn::Min(least, sum[b]);
-      near = !hn::AllFalse(d, hn::Le(least, most));
+      any = any || near;
+      for (Index v = 0; v < kVectors; ++v) hn::Store(sum[v], d, distances + first + v * lanes);
     }
-    any = any || near;
-    for (Index b = 0; b < kBlocks; ++b) hn::Store(sum[b], d, distances + b * kSimdPadding + first);
+    return any;
   }
-  return any;
-}
 
-void ScanLeaf(const neighbour::ScanWork& work, Index leaf) {
-  constexpr Index kRows = kBlocks * kSimdPadding;
-  HWY_ALIGN double distances[kRows];
-  const auto count = static_cast<Index>(work.rows.size());
-  const Index end = std::min(count, (leaf + 1) * kLeafRows);
-  for (Index first = leaf * kLeafRows; first < end; first += kRows) {
-    if (!BlockDistances(work.values + first * work.columns, work.query, work.columns,
-                        work.nearest->worst(), distances))
-      continue;
-    for (Index i = 0; i < std::min(kRows, end - first); ++i) {
-      if (!(distances[i] <= work.nearest->worst())) continue;
-      const std::int32_t row = work.rows[static_cast<std::size_t>(first + i)];
-      if (!work.left_out(row)) work.nearest->Offer(distances[i], row);
+  // A distance within which there are as many sketches as rows are wanted, or a few more; if there
+  // are not so many, the largest.
+  float Enough(std::span<const float> distances) const {
+    const Floats d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const Index wanted = nearest_.wanted();
+    float low = 0;
+    float high = *std::max_element(distances.begin(), distances.end());
+    constexpr int kBisections = 12;
+    for (int i = 0; i < kBisections; ++i) {
+      const float middle = 0.5F * (low + high);
+      Index count = 0;
+      for (Index n = 0; n < std::ssize(distances); n += lanes) {
+        const auto near = hn::Le(hn::Load(d, &distances[n]), hn::Set(d, middle));
+        count += static_cast<Index>(hn::CountTrue(d, near));
+      }
+      (count >= wanted ? high : low) = middle;
+      if (count >= wanted && count <= wanted + wanted / 8) break;
+    }
+    return high;
+  }
+
+  // The rows of a leaf whose sketches are further away than `above`, but not than `up_to`.
+  void Offer(Index leaf, const float* distances, float above, float up_to) {
+    const Floats d;
+    for (Index i = 0; i < kLeafRows; i += static_cast<Index>(hn::Lanes(d))) {
+      const auto distance = hn::Load(d, distances + i);
+      const auto near =
+          hn::And(hn::Gt(distance, hn::Set(d, above)), hn::Le(distance, hn::Set(d, up_to)));
+      ForEachTrue(near, [&](Index lane) { Measure(leaf * kLeafRows + i + lane); });
     }
   }
-}
 
-struct LeafGap {
-  double gap;
-  Index leaf;
-  bool operator<(const LeafGap& other) const {  // the nearest is the greatest
-    return gap != other.gap ? gap > other.gap : leaf > other.leaf;
+  // The place is one of the leaves' rows; behind the last row there is nothing.
+  HWY_INLINE void Measure(Index place) {
+    if (place >= std::ssize(query_.rows)) return;
+    const double distance = SquaredDistance(query_.values + place * query_.padded_columns,
+                                            query_.memory->query.data(), query_.padded_columns);
+    if (!(distance <= nearest_.worst())) return;
+    const std::int32_t row = query_.rows[static_cast<std::size_t>(place)];
+    if (!left_out_(row)) nearest_.Offer(distance, row);
   }
+
+  const LeafQuery& query_;
+  const IsLeftOut& left_out_;
+  NearestList& nearest_;
+  double worst_ = -1;
+  float limit_ = 0;
 };
 
-// The squared distances of the query to the boxes. They are summed like those of rows, so that by
-// rounding, too, none exceeds that of a row in the box.
-std::vector<LeafGap> LeafGaps(const neighbour::ScanWork& work) {
-  const D d;
+// The squared distances of the query's sketch to the boxes of leaves. They are summed like those
+// of rows, so that by rounding, too, none exceeds that of a row in the box.
+void LeafGaps(const LeafQuery& query) {
+  const Floats d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  std::vector<LeafGap> gaps(static_cast<std::size_t>(work.num_leaves));
-  HWY_ALIGN double sums[kSimdPadding];
-  for (Index block = 0; block < work.num_leaves; block += kSimdPadding) {
-    const double* box = work.boxes + 2 * block * work.columns;
-    for (Index first = 0; first < kSimdPadding; first += lanes) {
+  const Index axes = std::min(query.axes, kBoxAxes);
+  for (Index block = 0; block < query.num_leaves; block += kSketchLanes) {
+    const float* box = query.boxes + 2 * block * axes;
+    for (Index first = 0; first < kSketchLanes; first += lanes) {
       auto sum = hn::Zero(d);
-      for (Index q = 0; q < work.columns; ++q) {
-        const double* column = box + 2 * q * kSimdPadding + first;
-        const auto x = hn::Set(d, work.query[q]);
+      for (Index q = 0; q < axes; ++q) {
+        const float* column = box + 2 * q * kSketchLanes + first;
+        const auto x = hn::Set(d, query.sketch[q]);
         const auto below = hn::Sub(hn::Load(d, column), x);
-        const auto above = hn::Sub(x, hn::Load(d, column + kSimdPadding));
+        const auto above = hn::Sub(x, hn::Load(d, column + kSketchLanes));
         const auto gap = hn::Max(hn::Max(below, above), hn::Zero(d));
         sum = hn::MulAdd(gap, gap, sum);
       }
-      hn::Store(sum, d, sums + first);
+      hn::Store(sum, d, query.memory->gaps.data() + block + first);
     }
-    for (Index i = 0; i < std::min(kSimdPadding, work.num_leaves - block); ++i)
-      gaps[static_cast<std::size_t>(block + i)] = {sums[i], block + i};
   }
-  return gaps;
+  std::fill(query.memory->gaps.begin() + query.num_leaves, query.memory->gaps.end(),
+            std::numeric_limits<float>::infinity());
 }
 
-// The nearest leaf first, until the next one is too far away.
-void ScanLeaves(const neighbour::ScanWork& work) {
-  std::vector<LeafGap> leaves = LeafGaps(work);
-  std::make_heap(leaves.begin(), leaves.end());
-  while (!leaves.empty() && leaves.front().gap <= work.nearest->worst()) {
-    ScanLeaf(work, leaves.front().leaf);
-    std::pop_heap(leaves.begin(), leaves.end());
-    leaves.pop_back();
+// The leaf with the smallest gap; -1 if all are infinite.
+Index SmallestGap(const AlignedVector<float>& gaps) {
+  const Floats d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  auto least = hn::Set(d, std::numeric_limits<float>::infinity());
+  for (Index i = 0; i < std::ssize(gaps); i += lanes) least = hn::Min(least, hn::Load(d, &gaps[i]));
+  const auto smallest = hn::MinOfLanes(d, least);
+  if (!(hn::GetLane(smallest) < std::numeric_limits<float>::infinity())) return -1;
+  for (Index i = 0; i < std::ssize(gaps); i += lanes) {
+    const auto found = hn::FindFirstTrue(d, hn::Eq(hn::Load(d, &gaps[i]), smallest));
+    if (found >= 0) return i + found;
   }
+  return -1;
+}
+
+Index LeafNextTo(const LeafQuery& query) {
+  LeafGaps(query);
+  return SmallestGap(query.memory->gaps);
+}
+
+// The leaves within the limit, the nearest first. Floats that are not negative are in the order of
+// their bits.
+void NearLeaves(const AlignedVector<float>& gaps, float limit, std::vector<std::uint64_t>* order) {
+  const Floats d;
+  order->clear();
+  for (Index i = 0; i < std::ssize(gaps); i += static_cast<Index>(hn::Lanes(d))) {
+    ForEachTrue(hn::Le(hn::Load(d, &gaps[i]), hn::Set(d, limit)), [&](Index lane) {
+      std::uint32_t bits = 0;
+      hwy::CopyBytes<sizeof(bits)>(&gaps[i + lane], &bits);
+      order->push_back((std::uint64_t{bits} << 32) + static_cast<std::uint64_t>(i + lane));
+    });
+  }
+  std::sort(order->begin(), order->end());
+}
+
+// The nearest leaves fill the list; of the others, only those are looked at that may have nearer
+// rows.
+void ScanLeaves(const LeafQuery& query, Index m, const IsLeftOut& left_out, std::int32_t* found) {
+  constexpr float kDone = std::numeric_limits<float>::infinity();
+  AlignedVector<float>& gaps = query.memory->gaps;
+  LeafGaps(query);
+  NearestList nearest(m, query.memory);
+  LeafScanner scanner(query, left_out, &nearest);
+  while (std::isinf(nearest.worst())) {
+    Index leaves[LeafScanner::kTogether];
+    std::size_t count = 0;
+    for (; count < LeafScanner::kTogether; ++count) {
+      leaves[count] = SmallestGap(gaps);
+      if (leaves[count] < 0) break;
+      gaps[leaves[count]] = kDone;
+    }
+    if (count == 0) return nearest.Write(found);
+    scanner.ScanTogether({leaves, count});
+  }
+  NearLeaves(gaps, scanner.limit(), &query.memory->order);
+  for (const std::uint64_t entry : query.memory->order) {
+    const auto leaf = static_cast<Index>(entry & 0xffffffffU);
+    if (gaps[leaf] > scanner.limit()) break;
+    scanner.Scan(leaf);
+  }
+  nearest.Write(found);
 }
 
 }  // namespace fathom::HWY_NAMESPACE
@@ -141,70 +266,15 @@ HWY_AFTER_NAMESPACE();
 namespace fathom {
 
 namespace {
-
+HWY_EXPORT(LeafNextTo);
 HWY_EXPORT(ScanLeaves);
-
-using neighbour::kLeafRows;
-
-// The column in which these rows differ most.
-Index WidestColumn(const Matrix& places, std::span<const std::int32_t> rows) {
-  Eigen::RowVectorXd least = places.row(rows.front());
-  Eigen::RowVectorXd most = least;
-  for (const std::int32_t row : rows) {
-    least = least.cwiseMin(places.row(row));
-    most = most.cwiseMax(places.row(row));
-  }
-  Index widest = 0;
-  (most - least).maxCoeff(&widest);
-  return widest;
-}
-
 }  // namespace
 
-RowLeaves::RowLeaves(const Matrix& places, std::vector<std::int32_t> rows)
-    : columns_(places.cols()),
-      rows_(std::move(rows)),
-      num_leaves_((std::ssize(rows_) + kLeafRows - 1) / kLeafRows),
-      values_(static_cast<std::size_t>(num_leaves_ * kLeafRows * columns_)),
-      boxes_(static_cast<std::size_t>(2 * PaddedSize(num_leaves_) * columns_)) {
-  Split(places, rows_);
-  Fill(places);
-}
+Index NearestLeaf(const LeafQuery& query) { return HWY_DYNAMIC_DISPATCH(LeafNextTo)(query); }
 
-// All leaves but the last are full.
-void RowLeaves::Split(const Matrix& places, std::span<std::int32_t> rows) {
-  const Index leaves = (std::ssize(rows) + kLeafRows - 1) / kLeafRows;
-  if (leaves <= 1) return;
-  const Index q = WidestColumn(places, rows);
-  const auto half = static_cast<std::size_t>((leaves + 1) / 2 * kLeafRows);
-  std::nth_element(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(half), rows.end(),
-                   [&](std::int32_t a, std::int32_t b) {
-                     return places(a, q) != places(b, q) ? places(a, q) < places(b, q) : a < b;
-                   });
-  Split(places, rows.first(half));
-  Split(places, rows.subspan(half));
-}
-
-void RowLeaves::Fill(const Matrix& places) {
-  for (Index n = 0; n < std::ssize(rows_); ++n) {
-    const Index block = n / kSimdPadding * kSimdPadding;
-    const Index leaf = n / kLeafRows;
-    double* box = &boxes_[2 * (leaf / kSimdPadding * kSimdPadding) * columns_];
-    for (Index q = 0; q < columns_; ++q) {
-      const double x = places(rows_[static_cast<std::size_t>(n)], q);
-      values_[block * columns_ + q * kSimdPadding + n % kSimdPadding] = x;
-      double& least = box[2 * q * kSimdPadding + leaf % kSimdPadding];
-      double& most = box[(2 * q + 1) * kSimdPadding + leaf % kSimdPadding];
-      least = n % kLeafRows == 0 ? x : std::min(least, x);
-      most = n % kLeafRows == 0 ? x : std::max(most, x);
-    }
-  }
-}
-
-void RowLeaves::Scan(const double* query, NearestList* nearest,
-                     const std::function<bool(std::int32_t)>& left_out) const {
-  HWY_DYNAMIC_DISPATCH(ScanLeaves)
-  ({rows_, num_leaves_, columns_, values_.data(), boxes_.data(), query, nearest, left_out});
+void FindNearest(const LeafQuery& query, Index m, const IsLeftOut& left_out,
+                 std::int32_t* nearest) {
+  HWY_DYNAMIC_DISPATCH(ScanLeaves)(query, m, left_out, nearest);
 }
 
 }  // namespace fathom

@@ -1,13 +1,14 @@
-// The nearest of many rows. Rows that stand close together share a leaf with a box around it; only
-// leaves whose box is near enough are looked at, several rows at a time.
+// Finds the nearest of many rows, exactly. Rows that stand close together share a leaf with a box
+// around it. Most leaves, and most rows of the others, are ruled out by a sketch: single precision
+// coordinates along the few axes in which the rows differ most. Along some orthonormal axes two
+// rows are never further apart than they are, so only rows whose sketches are near are measured.
 #ifndef FATHOM_NEIGHBOUR_SCAN_H_
 #define FATHOM_NEIGHBOUR_SCAN_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fathom/base/aligned.h"
@@ -15,72 +16,46 @@
 
 namespace fathom {
 
-// Collects the m nearest rows; of equally near ones, the first. Rows are kept as they come, and
-// sorted out whenever there are twice as many as wanted.
-class NearestList {
- public:
-  explicit NearestList(Index m) : most_(static_cast<std::size_t>(m)) { found_.reserve(2 * most_); }
+constexpr Index kSketchLanes = 2 * kSimdPadding;  // those of the widest vector
+constexpr Index kLeafRows = 4 * kSketchLanes;
+constexpr Index kMostAxes = 16;
+constexpr Index kBoxAxes = 8;  // further ones cut off little
+// Coordinates of sketches are not further out than this, so that no squared distance is infinite.
+// To bring them in brings rows nearer to each other, never further apart.
+constexpr double kFurthestSketch = 1e18;
 
-  // Rows that are further away are not among the nearest.
-  double worst() const { return worst_; }
-  void Offer(double distance, std::int32_t row) {
-    if (!(distance <= worst_)) return;
-    found_.push_back({distance, row});
-    if (found_.size() >= 2 * most_) KeepNearest();
-  }
-  // Writes the rows, nearest first, to memory for m of them; places without a row stay as they are.
-  void Write(std::int32_t* rows) {
-    KeepNearest();
-    std::sort(found_.begin(), found_.end());
-    for (std::size_t i = 0; i < found_.size(); ++i) rows[i] = found_[i].row;
-  }
-
- private:
-  struct Entry {
-    double distance;
-    std::int32_t row;
-    bool operator<(const Entry& other) const {
-      return distance != other.distance ? distance < other.distance : row < other.row;
-    }
-  };
-
-  void KeepNearest() {
-    if (most_ == 0) found_.clear();
-    if (found_.size() < most_ || most_ == 0) return;
-    const auto last = found_.begin() + static_cast<std::ptrdiff_t>(most_ - 1);
-    std::nth_element(found_.begin(), last, found_.end());
-    worst_ = last->distance;
-    found_.resize(most_);
-  }
-
-  std::size_t most_;
-  double worst_ = std::numeric_limits<double>::infinity();
-  std::vector<Entry> found_;
+// Memory that serves the queries of a thread.
+struct ScanMemory {
+  AlignedBuffer query;        // [padded columns], 0 behind the last
+  AlignedVector<float> gaps;  // of leaves
+  std::vector<std::uint64_t> order;
+  AlignedBuffer distances;  // of candidates
+  std::vector<std::int32_t> rows;
+  std::vector<std::pair<double, std::int32_t>> sorted;
 };
 
-// A copy of some rows of a matrix, in the order of a k-d tree. Immutable.
-class RowLeaves {
- public:
-  // Halves the rows at the median of the column in which they differ most, again and again.
-  RowLeaves(const Matrix& places, std::vector<std::int32_t> rows);
-
-  // Offers all rows that are near enough and not left out. The distance of a row is a sum over its
-  // columns in their order, and does not depend on the other rows.
-  void Scan(const double* query, NearestList* nearest,
-            const std::function<bool(std::int32_t)>& left_out) const;
-
-  Index num_leaves() const { return num_leaves_; }
-
- private:
-  void Split(const Matrix& places, std::span<std::int32_t> rows);
-  void Fill(const Matrix& places);
-
-  Index columns_;
-  std::vector<std::int32_t> rows_;  // their places in the matrix, leaf after leaf
-  Index num_leaves_;
-  AlignedBuffer values_;  // [blocks][columns][kSimdPadding rows]
-  AlignedBuffer boxes_;   // [leaf blocks][columns][least, most][kSimdPadding leaves]
+// One query and what is searched. RowLeaves (row_leaves.h) makes it.
+struct LeafQuery {
+  std::span<const std::int32_t> rows;  // leaf after leaf
+  Index num_leaves, padded_columns, axes;
+  const double* values;   // [rows][padded columns]
+  const float* sketches;  // [leaves][axes][rows of a leaf]
+  const float* boxes;     // [leaf blocks][box axes][least, most][leaves of a block]
+  const float* sketch;    // of the query
+  double reach;           // no row, nor the query, is further from the centre
+  ScanMemory* memory;     // holds the query
 };
+
+// Whether a row may not be found.
+using IsLeftOut = std::function<bool(std::int32_t)>;
+
+// Writes the m nearest rows of those that are not left out, nearest first and of equally near ones
+// the first, into memory for m of them. What is not there is left as it is. The distance of a row
+// is a sum over its columns, and does not depend on other rows.
+void FindNearest(const LeafQuery& query, Index m, const IsLeftOut& left_out, std::int32_t* nearest);
+
+// The leaf whose box is nearest.
+Index NearestLeaf(const LeafQuery& query);
 
 }  // namespace fathom
 

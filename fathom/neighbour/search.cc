@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "fathom/base/error.h"
-#include "fathom/neighbour/scan.h"
+#include "fathom/neighbour/row_leaves.h"
 
 namespace fathom {
 
@@ -80,10 +81,8 @@ struct NeighbourSearch::State {
       const Index end = std::min(queries.rows(), (chunk + 1) * kChunk);
       for (Index n = chunk * kChunk; n < end; ++n) {
         const Index self = selves.empty() ? -1 : selves[static_cast<std::size_t>(n)];
-        NearestList nearest(m);
-        leaves->Scan(&queries(n, 0), &nearest,
-                     [&](std::int32_t row) { return LeftOut(row, self); });
-        nearest.Write(&found(n, 0));
+        leaves->Find(
+            &queries(n, 0), m, [&](std::int32_t row) { return LeftOut(row, self); }, &found(n, 0));
       }
     });
     return found;
@@ -113,6 +112,20 @@ Neighbours NeighbourSearch::Find(const Moments& queries, Index m, const ThreadPo
   Matrix places = ScaledPlaces(queries, state_->lengthscales, state_->own_column);
   if (state_->own_column) places.rightCols(1).setZero();
   return state_->Find(places, {}, m, pool);
+}
+
+std::vector<Index> NeighbourSearch::InOrder(const Moments& queries, const ThreadPool& pool) const {
+  std::vector<Index> order(static_cast<std::size_t>(queries.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  // The rows of few leaves are in the cache anyway.
+  constexpr Index kManyLeaves = 64;
+  if (state_->leaves->num_leaves() < kManyLeaves) return order;
+  Matrix places = ScaledPlaces(queries, state_->lengthscales, state_->own_column);
+  if (state_->own_column) places.rightCols(1).setZero();
+  std::vector<Index> leaf(order.size());
+  pool.Run(queries.rows(), [&](Index n) { leaf[n] = state_->leaves->LeafAt(&places(n, 0)); });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return leaf[a] < leaf[b]; });
+  return order;
 }
 
 Neighbours NeighbourSearch::FindOthers(std::span<const Index> rows, Index m,

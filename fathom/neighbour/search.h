@@ -32,6 +32,9 @@ class NeighbourSearch {
   // [rows, m]: nearest first; equally near ones by their place. Neighbours that are not there are
   // -1.
   Neighbours Find(const Moments& queries, Index m, const ThreadPool& pool) const;
+  // The numbers of the queries in an order in which near ones follow each other. Many queries are
+  // answered faster so, since they find the same rows in the cache.
+  std::vector<Index> InOrder(const Moments& queries, const ThreadPool& pool) const;
   // The same of training rows, each without itself and its copies.
   Neighbours FindOthers(std::span<const Index> rows, Index m, const ThreadPool& pool) const;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "fathom/base/random.h"
@@ -53,6 +54,60 @@ TEST_P(SearchOf, FindsTheNearestRows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, SearchOf, testing::Values(30, 100, 2'500));
+
+// Sketches along a few axes may not hide a row: with more columns than axes, on a grid where many
+// rows are equally near, and with numbers of very different sizes.
+TEST(NeighbourSearch, FindsTheSameAsSortingAllDistances) {
+  RandomStream stream(5);
+  constexpr Index kRows = 700;
+  Matrix grid = stream.NormalMatrix(kRows, 3);
+  grid = grid.unaryExpr([](double x) { return std::round(x); });
+  Matrix sizes = stream.NormalMatrix(kRows, 4);
+  sizes.col(0) *= 1e12;
+  sizes.col(1) = sizes.col(1).array() * 1e-12 + 1e6;
+  Matrix huge = stream.NormalMatrix(kRows, 2) * 1e30;
+  for (const Matrix& values : {Matrix(stream.NormalMatrix(kRows, 40)), grid, sizes, huge}) {
+    const Moments x = Moments::Certain(values);
+    const Vector lengthscales = Vector::Constant(values.cols(), 0.5);
+    // Of whole numbers, all sums are exact.
+    Moments queries = Moments::Certain(values.topRows(20) * 3);
+    queries.mean.row(0) *= 1000;  // far out
+    const Neighbours found = NeighbourSearch(x, lengthscales, {}).Find(queries, 64, ThreadPool(1));
+    for (Index n = 0; n < queries.rows(); ++n) {
+      const auto expected = Nearest(x, lengthscales, queries.mean.row(n), 64, -1);
+      for (Index i = 0; i < 64; ++i)
+        ASSERT_EQ(found(n, i), expected[static_cast<std::size_t>(i)]) << n << " " << i;
+    }
+  }
+}
+
+TEST(NeighbourSearch, FindsAllRowsWhereSoManyAreWanted) {
+  RandomStream stream(6);
+  const Moments x = Moments::Certain(stream.NormalMatrix(500, 2));
+  const Neighbours found =
+      NeighbourSearch(x, Vector::Ones(2), {}).Find(x.MiddleRows(0, 1), 600, ThreadPool(1));
+  const auto expected = Nearest(x, Vector::Ones(2), x.mean.row(0), 500, -1);
+  for (Index i = 0; i < 500; ++i) EXPECT_EQ(found(0, i), expected[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(found(0, 500), -1);
+}
+
+TEST(NeighbourSearch, OrdersQueriesByPlace) {
+  RandomStream stream(7);
+  const Moments x = Moments::Certain(stream.NormalMatrix(10'000, 1));
+  const NeighbourSearch search(x, Vector::Ones(1), {});
+  const Moments queries = Moments::Certain(stream.NormalMatrix(300, 1));
+  const std::vector<Index> order = search.InOrder(queries, ThreadPool(1));
+  double way = 0, way_in_order = 0;
+  for (Index n = 1; n < 300; ++n) {
+    way += std::abs(queries.mean(n, 0) - queries.mean(n - 1, 0));
+    way_in_order += std::abs(queries.mean(order[static_cast<std::size_t>(n)], 0) -
+                             queries.mean(order[static_cast<std::size_t>(n - 1)], 0));
+  }
+  EXPECT_LT(way_in_order, 0.1 * way);
+  std::vector<Index> all = order;
+  std::sort(all.begin(), all.end());
+  for (Index n = 0; n < 300; ++n) EXPECT_EQ(all[static_cast<std::size_t>(n)], n);
+}
 
 TEST(NeighbourSearch, LeavesCopiesOutAndSaysWhenThereAreNoMore) {
   Matrix values(4, 1);
