@@ -50,9 +50,11 @@ std::string RemarkOn(const ColumnFacts& column) {
 std::string ProposalText(const TableFacts& facts) {
   std::string text;
   if (!facts.proposal.empty()) text += "try         " + facts.proposal + "\n";
+  const LikelyTarget& kind = facts.target_kind;
   if (!facts.alternative.empty()) {
-    text += "target      " + facts.target_kind.meaning + ": try\n            " + facts.alternative +
-            "\n";
+    text += "target      " + kind.meaning + ": try\n            " + facts.alternative + "\n";
+  } else if (!kind.meaning.empty() && kind.options.empty()) {
+    text += "target      " + kind.meaning + "\n";
   }
   return text;
 }

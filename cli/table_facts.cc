@@ -29,17 +29,19 @@ std::vector<Level> CountLevels(const Table& table, Index c) {
   return levels;
 }
 
-// Why the column alone could not be an input; a column that does not vary is no problem.
-std::string ProblemOf(const Table& table, Index c) {
+// Whether the column alone would be an input, and if not, why; a column that does not vary, or that
+// is left out for another reason, is no problem.
+void JudgeAlone(const Table& table, Index c, ColumnFacts* column) {
   Table alone{.source = table.source, .columns = {table.columns[c]}, .values = table.values.col(c)};
   if (!table.levels.empty()) alone.levels = {table.levels[c]};
   std::vector<Note> notes;
   try {
     MakeSchema(alone, {}, &notes);
   } catch (const Error& error) {
-    if (notes.empty()) return WithOptions(error);
+    if (notes.empty()) column->problem = WithOptions(error);
   }
-  return {};
+  const auto is_id = [](const Note& note) { return note.kind == "id_columns"; };
+  if (std::any_of(notes.begin(), notes.end(), is_id)) column->role = "id";
 }
 
 ColumnFacts FactsOf(const Table& table, Index c) {
@@ -181,8 +183,7 @@ void AddColumns(const DataOptions& options, const FileBytes& file, TableFacts* f
     facts->columns[FindColumn(table, table.index_column)].role = "index";
   for (std::size_t c = 0; c < facts->columns.size(); ++c) {
     ColumnFacts& column = facts->columns[c];
-    if (std::strcmp(column.role, "input") == 0)
-      column.problem = ProblemOf(table, static_cast<Index>(c));
+    if (std::strcmp(column.role, "input") == 0) JudgeAlone(table, static_cast<Index>(c), &column);
     if (column.missing > 0 && column.levels.empty() && column.missing < facts->rows)
       AddMissingWords(options, file, &column);
   }

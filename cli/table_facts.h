@@ -21,7 +21,7 @@ struct ColumnFacts {
   std::string name;
   // Or "number", "text", "bits", "date", "time" or its unit, such as "kg".
   std::string type = "empty";
-  const char* role = "input";  // or "target" or "weights"
+  const char* role = "input";  // or "target", "weights", "index" or "id"
   Index missing = 0;
   std::vector<Level> missing_words = {};  // that stand for missing numbers, the most first
   double min = std::nan(""), mean = std::nan(""), max = std::nan("");  // of numbers

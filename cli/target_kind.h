@@ -11,7 +11,7 @@ namespace fathom::cli {
 struct LikelyTarget {
   std::string name;     // "classes", "numbers", "two_values" or "counts"
   std::string meaning;  // for people; empty where the default recipe is the only choice
-  std::string options;  // with which fit takes it for what it may be
+  std::string options;  // with which fit takes it for what it may be; empty: with none
 };
 
 // Of a dataset for training. Several targets are numbers.

@@ -53,9 +53,7 @@ void TellWhatWentWrong(const TrainingSummary& summary) {
     Complain("note: --time-budget was too short for more than " + std::to_string(summary.steps) +
              " steps: the model has learnt next to nothing; give it more time");
   if (summary.reason == StopReason::kNumericalFailure)
-    Complain("note: the training " + summary.message +
-             "; the model is that of the last good step: try a lower --learning-rate, and look for "
-             "extreme numbers with 'fathom inspect'");
+    Complain("note: the training " + summary.message + "; the model is that of the last good step");
 }
 
 std::string HowToGoOn(const TrainingOptions& options, const Model& model) {
@@ -110,8 +108,7 @@ int Train(const TrainingOptions& options, const DatasetRows& rows, Index first_s
     try {
       return train(control);
     } catch (const NumericalError& error) {
-      throw NumericalError(std::string(error.what()) +
-                           "; no model was written: try a lower --learning-rate");
+      throw NumericalError(std::string(error.what()) + "; no model was written");
     }
   }();
   SaveModel(model, options.output);

@@ -44,12 +44,20 @@ TEST_F(Hostile, ALackOfMemoryIsTold) {
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
   const rlimit little{.rlim_cur = 100'000'000, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &little), 0);
-  const Outcome predicted = Run({"predict", model_, test_, "--threads", "1"});
-  const Outcome fitted = Run(FitArguments(train_, File("new.fathom"), {"--threads", "1"}));
+  const std::vector<Arguments> commands = {
+      {"predict", model_, test_, "--threads", "1"},
+      {"evaluate", model_, test_, "--threads", "1"},
+      {"inspect", model_},
+      {"export", model_, "--format", "c"},
+      {"cv", train_, "--target", "y", "--threads", "1"},
+      FitArguments(train_, File("new.fathom"), {"--threads", "1"})};
+  std::vector<Outcome> outcomes;
+  for (const Arguments& command : commands) outcomes.push_back(Run(command));
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
-  for (const Outcome& outcome : {predicted, fitted}) {
-    EXPECT_EQ(outcome.code, 1);
-    ExpectOneLine(outcome, "not enough memory");
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    SCOPED_TRACE(commands[c].front());
+    EXPECT_EQ(outcomes[c].code, 1);
+    ExpectOneLine(outcomes[c], "not enough memory");
   }
 }
 #endif

@@ -88,12 +88,32 @@ TEST_F(InspectCommand, TellsTheProblemsOfATable) {
 
 TEST_F(InspectCommand, ExitsWith2WhereFitWouldRefuse) {
   std::string names = "name,y\n";
-  for (int n = 0; n < 30; ++n) names += "k" + std::to_string(n) + "," + std::to_string(n) + "\n";
+  for (int n = 0; n < 30; ++n)
+    names += "k" + std::to_string(n % 29) + "," + std::to_string(n) + "\n";
   const Outcome outcome = Run({"inspect", folder_.Write("names.csv", names), "--target", "y"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.out.find("fit         would refuse it"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("nearly every row"), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("try  "), std::string::npos) << "nothing would be left to learn from";
+}
+
+TEST_F(InspectCommand, LeavesAnIdOutAsFitDoes) {
+  std::string text = "id,x,y\n";
+  for (int n = 0; n < 30; ++n)
+    text += "k" + std::to_string(n) + "," + std::to_string(n % 7) + "," + std::to_string(n) + "\n";
+  const std::string table = folder_.Write("ids.csv", text);
+  const Json json = Json::parse(Good({"inspect", table, "--target", "y", "--json"}));
+  EXPECT_EQ(json["columns"][0]["role"], "id");
+  EXPECT_EQ(json["columns"][0]["problem"], Json());
+  EXPECT_EQ(json["fit"]["notes"][0]["kind"], "id_columns");
+  EXPECT_EQ(json["fit"]["inputs"], Json({"x"}));
+  EXPECT_EQ(json["fit"]["command"].get<std::string>().find("--ignore"), std::string::npos);
+  const Outcome fitted = Run({"fit", table, "--target", "y", "--steps", "2", "-o", model_});
+  EXPECT_EQ(fitted.code, 0) << fitted.err;
+  EXPECT_NE(fitted.err.find("left out column 'id'"), std::string::npos) << fitted.err;
+  // Rows to predict need no id, and may have one.
+  const std::string with = Good({"predict", model_, folder_.Write("w.csv", "id,x\nnew,3\n")});
+  EXPECT_EQ(with, Good({"predict", model_, folder_.Write("o.csv", "x\n3\n")}));
 }
 
 TEST_F(InspectCommand, ProposesWhatTheTargetMayBe) {
@@ -109,9 +129,8 @@ TEST_F(InspectCommand, ProposesWhatTheTargetMayBe) {
       << two;
   EXPECT_NE(two.find("--target y --task classify -o "), std::string::npos) << two;
   const std::string counts = inspect("0132504129");
-  EXPECT_NE(counts.find("whole numbers from 0 on; if they are counts: try"), std::string::npos)
-      << counts;
-  EXPECT_NE(counts.find("--target y --likelihood poisson -o "), std::string::npos) << counts;
+  EXPECT_NE(counts.find("target      counts from 0 to 9, "), std::string::npos) << counts;
+  EXPECT_EQ(counts.find("--likelihood"), std::string::npos) << "the default recognises them";
   // Far from 0 they are no counts.
   EXPECT_EQ(inspect("5978969758").find("target    "), std::string::npos);
 }

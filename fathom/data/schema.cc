@@ -9,6 +9,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/bits.h"
 #include "fathom/data/column_facts.h"
 #include "fathom/data/role_error.h"
 #include "fathom/data/written_date.h"
@@ -19,6 +20,7 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMostCategories = 100;
+constexpr Index kMostUniqueTexts = 20;  // in so few rows, texts that differ may yet be categories
 
 // The roles of the columns of one table.
 class SchemaMaker {
@@ -51,6 +53,7 @@ class SchemaMaker {
         Assign(name, kIgnored);
     }
     LeaveOutIndex();
+    LeaveOutIds();
     if (roles_.ignore_dates) LeaveOutDates();
     const std::vector<Index> remaining = RemainingColumns();
     if (remaining.empty()) {
@@ -98,6 +101,34 @@ class SchemaMaker {
     notes_.push_back({"index_column", 1,
                       table_.source + ": left out the first column, which has no name: it numbers "
                                       "or names the rows; give it a name if it is an input"});
+  }
+
+  // Names, ids and remarks.
+  void LeaveOutIds() {
+    std::vector<std::string> names;
+    for (std::size_t c = 0; c < role_.size(); ++c) {
+      if (role_[c] != nullptr || !TellsRowsApart(static_cast<Index>(c))) continue;
+      role_[c] = kIgnored;
+      names.push_back(table_.columns[c]);
+    }
+    AddNote("id_columns", names,
+            "a text of its own in every row, such as a name or an id, says nothing about others");
+  }
+
+  // Whether no two rows have the same text. Numbers that were not read as such, and bits, could be
+  // inputs: those are refused instead, and so is what the user has declared to be categories.
+  bool TellsRowsApart(Index c) const {
+    const ColumnFacts& facts = survey_.columns[c];
+    if (facts.known <= kMostUniqueTexts || facts.cells_of_level.empty() || IsCategorical(c))
+      return false;
+    const auto repeats = [](Index cells) { return cells > 1; };
+    return std::none_of(facts.cells_of_level.begin(), facts.cells_of_level.end(), repeats) &&
+           UnitsOf(c).empty() && !LookLikeBits(table_.LevelsOf(c), {.missing = table_.missing});
+  }
+
+  bool IsCategorical(Index c) const {
+    const auto& declared = roles_.categorical;
+    return std::count(declared.begin(), declared.end(), table_.columns[c]) > 0;
   }
 
   void LeaveOutDates() {
@@ -234,7 +265,7 @@ class SchemaMaker {
     };
     RefuseMixedUnits(c);
     const Index rows = survey_.columns[c].known;
-    if (rows > 20 && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
+    if (rows > kMostUniqueTexts && 10 * static_cast<Index>(levels.size()) > 9 * rows) {
       refuse("has a text of its own in nearly every row, such as ", Quoted(levels.front()),
              "; a name or an id says nothing about other rows: ");
     }
@@ -250,19 +281,24 @@ class SchemaMaker {
     }
   }
 
-  // Numbers, but not all in the same unit, would make poor categories.
-  void RefuseMixedUnits(Index c) const {
-    const std::string& name = table_.columns[c];
-    const auto& declared = roles_.categorical;
-    if (std::count(declared.begin(), declared.end(), name) > 0) return;
+  // The units of a column of texts, with an example of each; none if one of them is no number.
+  std::map<std::string, std::string> UnitsOf(Index c) const {
     std::map<std::string, std::string> level_of_unit;
     for (const std::string& level : table_.LevelsOf(c)) {
       internal::WrittenNumber number;
       if (!internal::ReadWrittenNumber(level, '.', &number) &&
           !internal::ReadWrittenNumber(level, ',', &number))
-        return;
+        return {};
       level_of_unit.emplace(number.affix, level);
     }
+    return level_of_unit;
+  }
+
+  // Numbers, but not all in the same unit, would make poor categories.
+  void RefuseMixedUnits(Index c) const {
+    if (IsCategorical(c)) return;
+    const std::string& name = table_.columns[c];
+    const std::map<std::string, std::string> level_of_unit = UnitsOf(c);
     if (level_of_unit.size() < 2) return;
     throw RoleError(table_.source + ": column " + Quoted(name) + ": holds numbers in different " +
                         "units, such as " + Quoted(level_of_unit.begin()->second) + " and " +

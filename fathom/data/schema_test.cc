@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
 #include "tests/support/test_folder.h"
@@ -100,15 +101,48 @@ TEST(Schema, OtherTextsAreNoDates) {
   }
 }
 
+// A table of `rows` rows with the columns t, x and y.
+std::string WithTexts(int rows, const std::function<std::string(int)>& text) {
+  std::string table = "t,x,y\n";
+  for (int n = 0; n < rows; ++n) table += text(n) + "," + std::to_string(n * n % 17) + ",1\n";
+  return table;
+}
+
+TEST(Schema, LeavesOutTextsThatNoTwoRowsShare) {
+  std::vector<Note> notes;
+  const auto id = [](int n) { return n == 5 ? "" : "u" + std::to_string(n); };
+  EXPECT_THAT(Make(WithTexts(300, id), {.targets = {"y"}}, &notes).FeatureNames(),
+              ElementsAre("x"));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].kind, "id_columns");
+  EXPECT_THAT(notes[0].text, HasSubstr("left out column 't': a text of its own in every row"));
+  // More than are remembered.
+  EXPECT_THAT(Make(WithTexts(10100, id), {.targets = {"y"}}, &notes).FeatureNames(),
+              ElementsAre("x"));
+  // In so few rows they may be categories.
+  EXPECT_EQ(Make(WithTexts(20, id), {.targets = {"y"}}, &notes).width(), 20);
+}
+
+TEST(Schema, RefusesTextsOfTheirOwnThatCouldBeInputs) {
+  const auto numbered = [](int n) { return "person " + std::to_string(n); };
+  // One text comes twice.
+  EXPECT_THAT(SchemaFault(WithTexts(300, [&](int n) { return numbered(n % 299); })),
+              HasSubstr("column 't': has a text of its own in nearly every row"));
+  EXPECT_THAT(SchemaFault(WithTexts(300, numbered), {.targets = {"y"}, .categorical = {"t"}}),
+              HasSubstr("leave it out (ignore: t)"));
+  const auto with_unit = [](int n) { return std::to_string(n) + (n % 2 == 0 ? " kg" : " g"); };
+  EXPECT_THAT(SchemaFault(WithTexts(300, with_unit)), HasSubstr("different units"));
+  const auto bits = [](int n) {
+    std::string digits(64, '0');
+    digits[static_cast<std::size_t>(n)] = 'a';
+    return digits;
+  };
+  EXPECT_THAT(SchemaFault(WithTexts(60, bits)), HasSubstr("nearly every row"));
+}
+
 TEST(Schema, RefusesTextsThatMakeNoCategories) {
-  std::string ids = "name,y\n", many = "t,y\n";
-  for (int n = 0; n < 300; ++n) {
-    ids += "person " + std::to_string(n) + ",1\n";
-    many += "kind " + std::to_string(n % 101) + ",1\n";
-  }
-  EXPECT_THAT(SchemaFault(ids),
-              HasSubstr("column 'name': has a text of its own in nearly every row"));
-  EXPECT_THAT(SchemaFault(ids), HasSubstr("leave it out (ignore: name)"));
+  std::string many = "t,y\n";
+  for (int n = 0; n < 300; ++n) many += "kind " + std::to_string(n % 101) + ",1\n";
   EXPECT_THAT(SchemaFault(many),
               HasSubstr("column 't': has 101 different texts, such as 'kind 0'"));
 }

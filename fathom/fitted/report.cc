@@ -215,8 +215,10 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
        << summary.seconds << " s: " << summary.message;
   if (summary.recoveries > 0) text << " (" << summary.recoveries << " recoveries)";
   text << "\n" << FindingLines(expert.Findings());
-  if (model.members().size() == 1 && FindNetwork(model.leader()) != nullptr)
-    text << "energy      " << Short(summary.energy_per_row) << " per row\n";
+  if (model.members().size() == 1 && FindNetwork(model.leader()) != nullptr) {
+    text << "energy      " << Short(summary.energy_per_row)
+         << " per row, the objective of the training; larger is better\n";
+  }
   if (const std::string likelihood = DescribeLikelihood(model.leader()); !likelihood.empty())
     text << "likelihood  " << likelihood << "\n";
   text << CheckLine(model);

@@ -94,7 +94,7 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, std
     bool good = objective.Evaluate(state->parameters, batch, &value, &gradient, &why);
     if (good && Exploded(value, *state)) {
       good = false;
-      why = "the energy exploded; a smaller learning rate may help";
+      why = "the energy exploded";
     }
     if (good) {
       if (state->step % kFallbackInterval == 0) state->fallback = *state;
@@ -115,7 +115,8 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, std
     if (state->recoveries > options.max_recoveries) {
       std::ostringstream text;
       text << "gave up at step " << state->step << " after " << state->recoveries
-           << " failures: " << why;
+           << " failures: " << why
+           << "; look for extreme numbers in the table, or lower the learning rate";
       return Summarize(StopReason::kNumericalFailure, text.str(), *state);
     }
     if (on_recovery) on_recovery(*state);

@@ -233,6 +233,7 @@ TEST(Minimize, GivesUpOnAnObjectiveThatAlwaysFails) {
   EXPECT_EQ(summary.reason, StopReason::kNumericalFailure);
   EXPECT_NE(summary.message.find("the hook says no"), std::string::npos) << summary.message;
   EXPECT_NE(summary.message.find("step 0"), std::string::npos) << summary.message;
+  EXPECT_NE(summary.message.find("lower the learning rate"), std::string::npos) << "what to do";
   EXPECT_EQ(summary.steps, 0);
   EXPECT_EQ(objective.calls, 4);
   EXPECT_EQ(state.parameters, Vector::Constant(2, 0.5));

@@ -16,12 +16,10 @@ namespace fathom {
 
 namespace {
 
-// Rows from which the energy at the end is computed. A pass over a table of millions would take
-// longer than the training, and a time budget or an interrupt must end soon.
-std::vector<Index> ClosingRows(Index rows, std::uint64_t seed) {
-  constexpr Index kMost = 10000;
-  std::vector<Index> chosen(std::min(rows, kMost));
-  if (rows <= kMost) {
+// Rows from which the energy at the end is computed.
+std::vector<Index> ClosingRows(Index rows, Index most, std::uint64_t seed) {
+  std::vector<Index> chosen(std::min(rows, most));
+  if (rows <= most) {
     std::iota(chosen.begin(), chosen.end(), Index{0});
   } else {
     RandomStream stream(seed, UINT64_MAX);  // a stream of its own: the epochs' count from 0
@@ -52,9 +50,9 @@ class AepEngine : public Engine {
     Unpack(parameters, energy_.packing(), network);
   }
 
-  Closing Close(const Vector& parameters) const override {
+  Closing Close(const Vector& parameters, Index most_rows) const override {
     const EnergyParts closing =
-        energy_.EnergyAt(parameters, ClosingRows(energy_.num_rows(), seed_));
+        energy_.EnergyAt(parameters, ClosingRows(energy_.num_rows(), most_rows, seed_));
     return {closing.F / energy_.N(), closing.largest_jitter};
   }
 
@@ -127,7 +125,7 @@ class FactorEngine : public Engine {
     *network = inference_->Posterior(parameters);
   }
 
-  Closing Close(const Vector& parameters) const override {
+  Closing Close(const Vector& parameters, Index /*most_rows*/) const override {
     return {inference_->Energy(parameters, nullptr) / inference_->N(),
             inference_->LargestJitter(parameters)};
   }

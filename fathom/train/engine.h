@@ -36,7 +36,8 @@ class Engine {
   virtual void Settle(const Vector& /*parameters*/) {}
   // The network as it is so far.
   virtual void Write(const Vector& parameters, DeepGp* network) const = 0;
-  virtual Closing Close(const Vector& parameters) const = 0;
+  // The energy is that of at most so many rows, chosen at random, unless a step takes all of them.
+  virtual Closing Close(const Vector& parameters, Index most_rows) const = 0;
 };
 
 // Whether ranks can share the work. Throws Error, with what to do, if there are several and the

@@ -58,13 +58,20 @@ class NetworkTraining {
       if (end.reason != StopReason::kTimeBudget && end.reason != StopReason::kInterrupted)
         engine_->Settle(run_.state.parameters);
       UpdateModel(end);
-      const Engine::Closing closing = engine_->Close(run_.state.parameters);
+      const Engine::Closing closing = engine_->Close(run_.state.parameters, ClosingRows(end));
       run_.network.summary.energy_per_row = closing.energy_per_row;
       run_.network.summary.largest_jitter = closing.largest_jitter;
       return std::isfinite(closing.energy_per_row);
     } catch (const NumericalError&) {
       return false;
     }
+  }
+
+  // A pass over a table of millions would take longer than the training, and who has interrupted it
+  // waits for no more than a step.
+  Index ClosingRows(const Summary& end) const {
+    constexpr Index kMost = 10000;
+    return end.reason == StopReason::kInterrupted ? std::min(kMost, optimizer_.batch_size) : kMost;
   }
 
   Summary Optimize() {

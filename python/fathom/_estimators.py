@@ -13,7 +13,10 @@ __all__ = ["DeepGPClassifier", "DeepGPRegressor", "load"]
 
 
 def load(path: Any) -> DeepGPRegressor | DeepGPClassifier:
-    """Reads a model file, written by an estimator's ``save`` or by ``fathom fit``, as the estimator that it is for."""
+    """Reads a model file, written by an estimator's ``save`` or by ``fathom fit``, as the estimator that it is for.
+
+    A Bayesian neural network of ``fathom baseline`` predicts through the same estimators; ``fit`` would make a deep GP.
+    """
     model = _core.Model.load(os.fspath(path), 0)
     if model.schema()["classes"]:
         return DeepGPClassifier._from_model(model)

@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 
+#include "bnn/expert.h"
 #include "fathom/base/error.h"
 #include "fathom/data/role_error.h"
 #include "fathom/recipe/recipe.h"
@@ -57,6 +58,7 @@ PYBIND11_MODULE(_core, module) {
       py::register_exception<NumericalError>(module, "NumericalError", PyExc_ArithmeticError);
   numerical.attr("__doc__") = "The numbers gave out in spite of sound input.";
   py::register_exception_translator(&TranslateErrors);
+  bnn::RegisterNetworkExpert();  // for the models of 'fathom baseline'
   BindTables(&module);
   BindModel(&module);
   BindDistribution(&module);

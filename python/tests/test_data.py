@@ -145,6 +145,15 @@ def test_useless_columns_are_left_out_with_a_warning(sine):
     np.testing.assert_array_equal(model.predict(wide), DeepGPRegressor(**SMALL).fit(X, y).predict(X))
 
 
+def test_an_id_in_every_row_is_left_out_with_a_warning(mixed):
+    frame, y = mixed
+    named = frame.assign(id=[f"row {n}" for n in range(len(frame))])
+    with pytest.warns(DataWarning, match="left out column 'id': a text of its own in every row"):
+        model = DeepGPRegressor(**SMALL).fit(named, y)
+    plain = DeepGPRegressor(**SMALL).fit(frame, y)
+    np.testing.assert_array_equal(model.predict(named.head(3).assign(id="new")), plain.predict(frame.head(3)))
+
+
 def test_names_and_arrays_may_be_mixed_with_a_warning(regressor, sine):
     X, y = sine
     frame = pd.DataFrame(X, columns=list("abc"))

@@ -143,3 +143,20 @@ def test_the_report_is_the_program_s(regressor, program, tmp_path):
     for name, value in regressor.lengthscales().items():
         assert f"{name}  " in told
         assert f"{value:.6g}" in told
+
+
+def test_a_neural_network_of_the_program_predicts_through_the_estimator(program, tmp_path):
+    X, y = numbers()
+    X = X.fillna(0.0)
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    program("baseline", "vi", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.fathom", "--steps", "50")
+    told = table_of(program("predict", tmp_path / "m.fathom", tmp_path / "t.csv"))
+    model = load(tmp_path / "m.fathom")
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_array_equal(mean, told["mean"].to_numpy())
+    np.testing.assert_array_equal(std, told["std"].to_numpy())
+    np.testing.assert_array_equal(model.predict_quantiles(X, [0.025, 0.975]), told[["q025", "q975"]].to_numpy())
+    assert "a Gaussian per weight" in model.report()
+    assert len(model.leaderboard_) == 1
+    with pytest.raises(ValueError, match="is no deep GP"):
+        model.explain()

@@ -285,7 +285,7 @@ inline std::vector<EverydayTable> EverydayTables() {
                     [&](const EverydayRow& r) {
                       return "sample " + std::to_string(r.n) + "," + plain_line(r);
                     }),
-       plain, "--ignore id"},
+       plain, ""},
   };
   return tables;
 }
