@@ -1,9 +1,9 @@
 #include "distributed/heartbeat.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <utility>
 

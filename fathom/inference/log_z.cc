@@ -169,8 +169,12 @@ const Sums& SumLogZ(const Network& network, const LogZOptions& options, const Ta
   const Task task{network, options, table, want, &workspace->d_inputs};
   DoTogether(ranks, [&] { SumSlots(task, plan, mine, pool, workspace); });
   Sums& sum = workspace->sums[0];
-  const Sections sections = shares.shared() ? shares.SectionsOf(sum.layout)
-                                            : EqualSections(sum.layout.size, ranks.size());
+  Sections sections;  // none alone, so that a step allocates nothing
+  if (shares.shared()) {
+    sections = shares.SectionsOf(sum.layout);
+  } else if (ranks.size() > 1) {
+    sections = EqualSections(sum.layout.size, ranks.size());
+  }
   AddInTree({workspace->sums.data(), static_cast<std::size_t>(plan.slots)}, sections, ranks, pool,
             &workspace->tree);
   if (!shares.shared()) GatherSections(sections, ranks, &sum, &workspace->tree);
