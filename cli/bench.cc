@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/methods.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "study/made_data.h"
@@ -89,7 +90,9 @@ void Run(const BenchOptions& options, const Study& study, const std::vector<Unit
     report.Tick(stops);
     return stops;
   };
-  RunUnits(study, units, {.data = options.data, .processes = options.threads}, calls, results);
+  RunUnits(study, units,
+           {.study = options.study, .data = options.data, .processes = options.threads}, calls,
+           AllRanks(), results);
 }
 
 std::string EndReport(const BenchOptions& options, const Study& study, std::size_t units,
@@ -167,8 +170,9 @@ Command AddBench(CLI::App* program) {
       ->check(OneOf({"refuse", "keep", "redo"}))
       ->type_name("refuse|keep|redo")
       ->capture_default_str();
-  app->add_option("--threads", options->threads,
-                  "Units that run at a time, on one thread each; 0 means as many as cores")
+  app->add_option(
+         "--threads", options->threads,
+         "Units that run at a time on each rank, on one thread each; 0 means as many as cores")
       ->check(InRange(0, 1024))
       ->type_name("N")
       ->capture_default_str();

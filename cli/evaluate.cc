@@ -7,10 +7,11 @@
 #include "cli/common.h"
 #include "cli/data_options.h"
 #include "cli/large_tables.h"
+#include "cli/ranks.h"
+#include "cli/rounds.h"
 #include "cli/score_lines.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
-#include "fathom/base/threads.h"
 #include "fathom/evaluate/evaluation.h"
 #include "fathom/fitted/prediction_table.h"
 
@@ -93,29 +94,21 @@ void RequireKnownClasses(const std::vector<Note>& notes) {
 
 TargetScores Score(const EvaluateOptions& options, const ModelPredictor& predictor,
                    const RowsForModel& test) {
-  const ThreadPool pool(options.threads);
-  EvaluationSums sums;
-  const std::vector<std::string>& targets = predictor.model().schema().targets;
-  std::vector<EvaluationSums> of_target(targets.size());
-  const auto add = [&](const Dataset& rows, const PredictOptions& predict) {
-    const TargetPrediction prediction = PredictTargets(predictor, rows, predict);
-    sums.Add(prediction, rows.targets(), pool);
-    const auto* numbers = std::get_if<Prediction>(&prediction);
-    if (targets.size() == 1 || numbers == nullptr) return;
-    for (std::size_t t = 0; t < targets.size(); ++t) {
-      const auto column = static_cast<Index>(t);
-      of_target[t].Add(prediction, OnlyTarget(rows.targets(), column), pool);
-    }
-  };
-  test.ForEachPiece(options.chunk, options.predict, add);
+  const Schema& schema = predictor.model().schema();
+  EachEvaluationSums sums(schema.has_classes(), static_cast<Index>(schema.targets.size()));
+  const PredictTogether together(predictor, AllRanks(), options.threads);
+  ForEachRound(test, options.chunk, options.predict, [&](const auto& round) {
+    const std::vector<Matrix> parts = together.ScoreParts(round);
+    for (std::size_t i = 0; i < round.size(); ++i) sums.Add(parts[i], round[i].rows.targets());
+  });
   if (sums.rows() == 0) {
-    ThrowError(test.table().source, ": no row has a value in ",
-               QuotedList(predictor.model().schema().targets),
+    ThrowError(test.table().source, ": no row has a value in ", QuotedList(schema.targets),
                "; give rows whose targets are known");
   }
-  TargetScores scores{sums.Means(), {}};
-  for (std::size_t t = 0; t < targets.size(); ++t) {
-    if (of_target[t].rows() > 0) scores.each.emplace_back(targets[t], of_target[t].Means());
+  const std::vector<std::optional<Evaluation>> means = sums.Means();
+  TargetScores scores{*means[0], {}};
+  for (std::size_t i = 1; i < means.size(); ++i) {
+    if (means[i]) scores.each.emplace_back(schema.targets[i - 1], *means[i]);
   }
   return scores;
 }

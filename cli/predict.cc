@@ -9,6 +9,7 @@
 #include "cli/data_options.h"
 #include "cli/large_tables.h"
 #include "cli/ranks.h"
+#include "cli/rounds.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/csv.h"
@@ -200,8 +201,7 @@ int RunPredict(const PredictCommandOptions& options) {
     pieces = std::make_unique<CsvPieces>(&output);
   }
   const PredictTogether together(predictor, AllRanks(), options.threads);
-  std::vector<PredictTogether::Piece> round;  // one piece for each rank
-  const auto predict_round = [&] {
+  ForEachRound(test, options.chunk, options.predict, [&](const auto& round) {
     const std::vector<Table> tables =
         together.Predict(round, {.quantiles = quantiles, .outside = true});
     for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -210,15 +210,7 @@ int RunPredict(const PredictCommandOptions& options) {
                         ? tables[i]
                         : SideBySide(test.Kept(predict.first_row, rows.rows()), tables[i]));
     }
-    round.clear();
-  };
-  const Index of_rank = (test.rows().rows() + AllRanks().size() - 1) / AllRanks().size();
-  test.ForEachPiece(std::clamp<Index>(of_rank, 1, options.chunk), options.predict,
-                    [&](const Dataset& rows, const PredictOptions& predict) {
-                      round.push_back({rows, predict});
-                      if (std::cmp_equal(round.size(), AllRanks().size())) predict_round();
-                    });
-  if (!round.empty()) predict_round();
+  });
   pieces->Finish();
   output.Commit();
   return kGood;

@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/methods.h"
 #include "distributed/mpi.h"
 #include "distributed/supervise.h"
 #include "fathom/fit/help.h"
+#include "study/run_study.h"
 
 namespace fathom::cli {
 
@@ -22,7 +24,7 @@ void LeaveSignalsToTheFirst() {
 
 int HelpTheFirst(const Communicator& all) {
   LeaveSignalsToTheFirst();
-  Help(all);
+  Help(all, [](const Communicator& ranks_of_study) { HelpUnits(MethodKinds(), ranks_of_study); });
   return kGood;
 }
 
@@ -36,7 +38,7 @@ int RunOnRanks(const std::function<int()>& run,
   int code = kGood;
   std::string message;
   try {
-    ranks = std::make_unique<Ranks>();
+    ranks = std::make_unique<Ranks>(kNumerical);
     code = AllRanks().rank() == 0 ? run() : HelpTheFirst(AllRanks());
   } catch (...) {
     code = explain(&message);

@@ -13,8 +13,9 @@ namespace fathom {
 class Ranks {
  public:
   // MPI is begun only under a launcher of several processes: it takes a tenth of a second. Throws
-  // Error if there are several and this build cannot join them.
-  Ranks();
+  // Error if there are several and this build cannot join them. A process that no longer hears of
+  // the others, because a host was cut off, says so on standard error and ends with this code.
+  explicit Ranks(int exit_code_if_lost);
   // Ends MPI, unless the rank has left.
   ~Ranks();
   Ranks(const Ranks&) = delete;

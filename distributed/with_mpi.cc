@@ -9,8 +9,10 @@
 #include <climits>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <thread>
 
+#include "distributed/heartbeat.h"
 #include "distributed/mpi.h"
 #include "fathom/base/error.h"
 
@@ -18,11 +20,12 @@ namespace fathom {
 
 namespace {
 
-class MpiCommunicator : public Communicator {
+class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator() {
+  explicit MpiCommunicator(int exit_code_if_lost) {
+    const int wanted = MayBeOnSeveralHosts() ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
     int provided = 0;
-    Check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+    Check(MPI_Init_thread(nullptr, nullptr, wanted, &provided));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -30,9 +33,12 @@ class MpiCommunicator : public Communicator {
     int length = 0;
     MPI_Get_processor_name(host, &length);
     host_.assign(host, static_cast<std::size_t>(length));
+    if (provided != MPI_THREAD_MULTIPLE) return;
+    heartbeat_.emplace(Gather(Name()), exit_code_if_lost);
   }
 
   ~MpiCommunicator() override {
+    heartbeat_.reset();
     if (!left()) MPI_Finalize();
   }
 
@@ -134,12 +140,13 @@ class MpiCommunicator : public Communicator {
   int rank_ = 0;
   int size_ = 1;
   std::string host_;
+  std::optional<Heartbeat> heartbeat_;
 };
 
 }  // namespace
 
-Ranks::Ranks() {
-  if (StartedAsOneOfSeveral()) several_ = std::make_unique<MpiCommunicator>();
+Ranks::Ranks(int exit_code_if_lost) {
+  if (StartedAsOneOfSeveral()) several_ = std::make_unique<MpiCommunicator>(exit_code_if_lost);
 }
 
 Ranks::~Ranks() = default;

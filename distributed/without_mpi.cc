@@ -6,7 +6,7 @@
 
 namespace fathom {
 
-Ranks::Ranks() {
+Ranks::Ranks(int /*exit_code_if_lost*/) {
   if (StartedAsOneOfSeveral())
     ThrowError("this build of fathom has no MPI, so several processes cannot work together; ",
                "install an MPI and build again, or start one process");

@@ -7,8 +7,12 @@
 #include <ctime>
 #include <fstream>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
+#include "fathom/distributed/orders.h"
 #include "study/embedded.h"
 #include "study/run_unit.h"
 #include "study/workers.h"
@@ -40,16 +44,40 @@ std::string Now() {
   return buffer;
 }
 
+// A unit as a text, for the rank that runs it.
+std::string JobOf(const Unit& unit) {
+  return nlohmann::json{unit.dataset, unit.split, unit.method->name}.dump();
+}
+
+const StudyMethod& MethodOf(const Study& study, const std::string& name,
+                            const std::string& dataset) {
+  for (const StudyMethod& method : study.methods) {
+    if (method.name == name && std::ranges::count(method.datasets, dataset) > 0) return method;
+  }
+  ThrowError("study ", Quoted(study.name), ": has no method ", Quoted(name), " for ",
+             Quoted(dataset), " here; give all ranks the same file");
+}
+
 // Runs in the process of the unit.
-UnitOutcome Outcome(const Study& study, const Unit& unit, const std::string& data_folder) {
+UnitOutcome Outcome(const Study& study, const std::string& job, const std::string& data_folder) {
   try {
-    const SplitData data = LoadStudyData(study, data_folder, unit.dataset);
-    return RunUnit(data, data.splits[static_cast<std::size_t>(unit.split)], *unit.method->method);
+    const auto text = nlohmann::json::parse(job);
+    const std::string dataset = text[0];
+    const SplitData data = LoadStudyData(study, data_folder, dataset);
+    return RunUnit(data, data.splits[text[1].get<std::size_t>()],
+                   *MethodOf(study, text[2], dataset).method);
   } catch (const std::bad_alloc&) {
     return {.failure = "there is not enough memory"};
   } catch (const std::exception& error) {
     return {.failure = error.what()};
   }
+}
+
+WorkersOptions WorkersFor(const Study& study, int processes) {
+  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return {.processes = processes > 0 ? processes : cores,
+          .cpu_budget = study.budget,
+          .machine = Machine()};
 }
 
 UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& end) {
@@ -63,7 +91,7 @@ UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& 
                     .wall_seconds = to_ms(end.wall_seconds),
                     .peak_memory = end.peak_memory,
                     .commit = std::string(BuildCommit()),
-                    .machine = Machine(),
+                    .machine = end.machine,
                     .date = Now()};
   if (end.death.empty()) {
     record.outcome =
@@ -77,25 +105,36 @@ UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& 
 }  // namespace
 
 void RunUnits(const Study& study, const std::vector<Unit>& units, const RunStudyOptions& options,
-              const RunStudyCalls& calls, ResultsFile* results) {
-  WorkersOptions workers;
-  workers.processes = options.processes > 0
-                          ? options.processes
-                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  workers.cpu_budget = study.budget;
-  WorkersCalls jobs;
-  jobs.run = [&](std::size_t job) {
+              const RunStudyCalls& calls, const Communicator& ranks, ResultsFile* results) {
+  GiveOrder(Order::kStudy, ranks);
+  std::string order = nlohmann::json{options.study, options.data, options.processes}.dump();
+  ranks.Broadcast(&order);
+  std::vector<std::string> jobs;
+  for (const Unit& unit : units) jobs.push_back(JobOf(unit));
+  WorkersCalls workers;
+  workers.run = [&](const std::string& job) {
     results->Abandon();
-    return WriteOutcome(Outcome(study, units[job], options.data));
+    return WriteOutcome(Outcome(study, job, options.data));
   };
-  jobs.on_start = [&](std::size_t job) { calls.on_start(units[job]); };
-  jobs.on_end = [&](std::size_t job, const JobEnd& end) {
+  workers.on_start = [&](std::size_t job) { calls.on_start(units[job]); };
+  workers.on_end = [&](std::size_t job, const JobEnd& end) {
     const UnitRecord record = MakeRecord(study.name, units[job], end);
     results->Append(record);
     calls.on_end(units[job], record);
   };
-  jobs.wants_to_stop = calls.wants_to_stop;
-  RunInProcesses(units.size(), workers, jobs);
+  workers.wants_to_stop = calls.wants_to_stop;
+  RunInProcesses(jobs, WorkersFor(study, options.processes), workers, ranks);
+}
+
+void HelpUnits(const std::vector<MethodKind>& kinds, const Communicator& ranks) {
+  std::string order;
+  ranks.Broadcast(&order);
+  const auto text = nlohmann::json::parse(order);
+  const Study study = LoadStudy(text[0], kinds);
+  const std::string data = text[1];
+  HelpInProcesses(
+      WorkersFor(study, text[2]),
+      [&](const std::string& job) { return WriteOutcome(Outcome(study, job, data)); }, ranks);
 }
 
 }  // namespace fathom

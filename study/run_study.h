@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/distributed/communicator.h"
 #include "study/results_file.h"
 #include "study/study.h"
 #include "study/units.h"
@@ -13,8 +14,9 @@
 namespace fathom {
 
 struct RunStudyOptions {
+  std::string study;  // as LoadStudy takes it
   std::string data;   // the folder of the datasets
-  int processes = 0;  // at a time; 0: as many as cores
+  int processes = 0;  // at a time on each rank; 0: as many as cores
 };
 
 // What accompanies a run. Nothing here changes its results.
@@ -29,9 +31,13 @@ struct RunStudyCalls {
 
 // Runs the units in their order and adds a record for each to the results as it ends. A unit that
 // fails, dies or uses up the study's budget is recorded as a failure. There must be no other
-// threads.
+// threads that hold locks.
 void RunUnits(const Study& study, const std::vector<Unit>& units, const RunStudyOptions& options,
-              const RunStudyCalls& calls, ResultsFile* results);
+              const RunStudyCalls& calls, const Communicator& ranks, ResultsFile* results);
+
+// The other ranks, after Order::kStudy: runs the units that rank 0 hands out. The study and the
+// folder of its data must be found here, too. Throws as LoadStudy does.
+void HelpUnits(const std::vector<MethodKind>& kinds, const Communicator& ranks);
 
 }  // namespace fathom
 

@@ -4,9 +4,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "fathom/base/random.h"
 #include "fathom/train/checkpoint.h"
+#include "study/results_file.h"
 #include "tests/support/mpi_program.h"
 
 namespace fathom {
@@ -97,6 +99,49 @@ TEST_F(RanksCli, PredictionsComeInTheOrderOfTheFile) {
       EXPECT_TRUE(GoodRanks(3, predict) == alone);
     }
   }
+}
+
+TEST_F(RanksCli, ScoresHaveTheSameBits) {
+  for (const Kind kind : {Kind::kNumbers, Kind::kClasses, Kind::kMissing}) {
+    std::ofstream(train_) << TableOf(kind, 101);
+    Arguments fit = Fit(model_, {"--steps", "3"});
+    if (kind == Kind::kMissing) fit = Join(fit, {"--target", "b"});  // two targets
+    Good(fit);
+    for (const Arguments& more : {Arguments{}, {"--chunk", "7"}, {"--memory", "150MB"}}) {
+      const Arguments evaluate = Join({"evaluate", model_, train_, "--json"}, more);
+      EXPECT_EQ(GoodRanks(3, evaluate), Good(evaluate));
+    }
+  }
+}
+
+TEST_F(RanksCli, AStudyGivesTheSameScoresAndTheFirstRankWritesThem) {
+  fs::create_directories(File("data/one"));
+  std::ofstream(File("data/one/data.csv")) << Csv(50, 3);
+  std::ofstream(File("data/one/test_indices.txt")) << "0 5 7\n1 2 3 4\n10 20 30\n";
+  std::ofstream(File("study.toml")) << "datasets = [\"one\"]\n"
+                                       "[gp]\nhidden = 0\ninducing = 8\nsteps = 9\n"
+                                       "[dgp]\nhidden = 1\ninducing = 8\nsteps = 9\n";
+  const auto bench = [&](const std::string& out) {
+    return Arguments{"bench", File("study.toml"), "--data",    File("data"),
+                     "--out", File(out),          "--threads", "1"};
+  };
+  const auto scores = [&](const std::string& out) {
+    std::map<UnitKey, UnitOutcome> outcomes;
+    for (const UnitRecord& record : ReadResults(File(out))) {
+      outcomes[record.key()] = record.outcome;
+      outcomes[record.key()].fit_seconds = 0;
+      EXPECT_FALSE(record.failed());
+      EXPECT_FALSE(record.machine.empty());
+    }
+    return outcomes;
+  };
+  Good(bench("alone"));
+  const std::string said = GoodRanks(3, bench("ranks"));
+  EXPECT_NE(said.find("6 of 6 units are done, 0 failed"), std::string::npos) << said;
+  EXPECT_EQ(scores("ranks").size(), 6U);
+  EXPECT_EQ(scores("ranks"), scores("alone"));
+  // Started again, on another number of ranks, there is nothing to do.
+  EXPECT_EQ(CountLines(GoodRanks(2, bench("ranks"))), 1U);
 }
 
 TEST_F(RanksCli, CrossValidationToo) {

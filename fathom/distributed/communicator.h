@@ -21,8 +21,10 @@ struct Parcels {
 
   void Clear(int ranks) {
     values.clear();
-    counts.assign(static_cast<std::size_t>(ranks), 0);
+    Await(ranks);
   }
+  // Clear for what will be received: values that are overwritten need not be made again.
+  void Await(int ranks) { counts.assign(static_cast<std::size_t>(ranks), 0); }
 };
 
 // Every function that is not about this rank alone must be called by all ranks, in the same order.

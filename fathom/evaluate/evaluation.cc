@@ -62,11 +62,16 @@ Index ScoredRows(const Evaluation& evaluation) {
 void EvaluationSums::Add(const TargetPrediction& prediction, const Matrix& targets,
                          const ThreadPool& pool) {
   if (const auto* classes = std::get_if<ClassPrediction>(&prediction)) {
-    if (rows() == 0 && !std::holds_alternative<ClassScoreSums>(sums_)) sums_ = ClassScoreSums();
-    std::get<ClassScoreSums>(sums_).Add(classes->probability, targets);
+    AddParts(true, classes->probability, targets);
   } else {
-    std::get<ScoreSums>(sums_).Add(std::get<Prediction>(prediction), targets, pool);
+    AddParts(false, ScoreParts(std::get<Prediction>(prediction), targets, pool), targets);
   }
+}
+
+void EvaluationSums::AddParts(bool classes, const Matrix& parts, const Matrix& targets) {
+  if (!classes) return std::get<ScoreSums>(sums_).AddParts(parts, targets);
+  if (rows() == 0 && !std::holds_alternative<ClassScoreSums>(sums_)) sums_ = ClassScoreSums();
+  std::get<ClassScoreSums>(sums_).Add(parts, targets);
 }
 
 Index EvaluationSums::rows() const {
@@ -100,6 +105,40 @@ std::vector<Evaluation> EvaluateEach(const TargetPrediction& prediction, const M
   for (Index t = 0; targets.cols() > 1 && t < targets.cols(); ++t)
     scores.push_back(Evaluate(prediction, OnlyTarget(targets, t)));
   return scores;
+}
+
+EachEvaluationSums::EachEvaluationSums(bool classes, Index targets)
+    : classes_(classes), sums_(static_cast<std::size_t>(targets == 1 ? 1 : 1 + targets)) {}
+
+Matrix EachEvaluationSums::Parts(const TargetPrediction& prediction, const Matrix& targets,
+                                 const ThreadPool& pool) {
+  if (const auto* classes = std::get_if<ClassPrediction>(&prediction)) return classes->probability;
+  const auto& numbers = std::get<Prediction>(prediction);
+  const Matrix together = ScoreParts(numbers, targets, pool);
+  if (targets.cols() == 1) return together;
+  Matrix all(together.rows(), together.cols() * (1 + targets.cols()));
+  all.leftCols(together.cols()) = together;
+  for (Index t = 0; t < targets.cols(); ++t) {
+    all.middleCols((1 + t) * together.cols(), together.cols()) =
+        ScoreParts(numbers, OnlyTarget(targets, t), pool);
+  }
+  return all;
+}
+
+void EachEvaluationSums::Add(const Matrix& parts, const Matrix& targets) {
+  const Index width = parts.cols() / static_cast<Index>(sums_.size());
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const auto number = static_cast<Index>(i);
+    sums_[i].AddParts(classes_, parts.middleCols(number * width, width),
+                      i == 0 ? targets : OnlyTarget(targets, number - 1));
+  }
+}
+
+std::vector<std::optional<Evaluation>> EachEvaluationSums::Means() const {
+  std::vector<std::optional<Evaluation>> means;
+  for (const EvaluationSums& sums : sums_)
+    means.push_back(sums.rows() > 0 ? std::optional(sums.Means()) : std::nullopt);
+  return means;
 }
 
 FoldScores SummarizeEach(const std::vector<std::vector<Evaluation>>& folds) {

@@ -2,6 +2,7 @@
 #ifndef FATHOM_EVALUATE_EVALUATION_H_
 #define FATHOM_EVALUATE_EVALUATION_H_
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,8 @@ class EvaluationSums {
  public:
   // The pieces must all be of the same kind. Throws Error if the shapes differ.
   void Add(const TargetPrediction& prediction, const Matrix& targets, const ThreadPool& pool);
+  // The same from ScoreParts for numbers, or from probabilities for classes.
+  void AddParts(bool classes, const Matrix& parts, const Matrix& targets);
   Index rows() const;  // with a target, so far
   // Throws Error if there is no row.
   Evaluation Means() const;
@@ -54,6 +57,24 @@ FoldScores SummarizeFolds(std::vector<Evaluation> folds);
 Matrix OnlyTarget(const Matrix& targets, Index target);
 // The scores of all targets together and behind them, where they are several, of each.
 std::vector<Evaluation> EvaluateEach(const TargetPrediction& prediction, const Matrix& targets);
+// The same for rows that come in pieces. What is long to compute is apart from the sums, so that it
+// can be done elsewhere.
+class EachEvaluationSums {
+ public:
+  EachEvaluationSums(bool classes, Index targets);
+  // A line of numbers for each row, which does not depend on the rows beside it.
+  static Matrix Parts(const TargetPrediction& prediction, const Matrix& targets,
+                      const ThreadPool& pool);
+  void Add(const Matrix& parts, const Matrix& targets);
+  Index rows() const { return sums_[0].rows(); }
+  // All targets together, then each where they are several; nothing for one without a row.
+  std::vector<std::optional<Evaluation>> Means() const;
+
+ private:
+  bool classes_;
+  std::vector<EvaluationSums> sums_;
+};
+
 // From what EvaluateEach gave for every fold.
 FoldScores SummarizeEach(const std::vector<std::vector<Evaluation>>& folds);
 

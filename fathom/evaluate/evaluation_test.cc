@@ -56,6 +56,29 @@ TEST(Evaluation, PiecesGiveTheSameBitsAsTheWhole) {
   }
 }
 
+TEST(Evaluation, PiecesOfSeveralTargetsGiveTheSameBitsAsTheWhole) {
+  RandomStream stream(3);
+  const ThreadPool pool(2);
+  const TargetPrediction whole = Prediction::Gaussian(
+      Moments(stream.NormalMatrix(5, 3), stream.NormalMatrix(5, 3).cwiseAbs()));
+  Matrix targets = stream.NormalMatrix(5, 3);
+  targets(1, 0) = NAN;
+  targets.row(2).setConstant(NAN);
+  targets.col(2).setConstant(NAN);
+  EachEvaluationSums sums(false, 3);
+  for (const std::vector<Index>& rows : {std::vector<Index>{0, 1}, std::vector<Index>{2, 3, 4}}) {
+    const Matrix here = targets(rows, Eigen::all);
+    sums.Add(EachEvaluationSums::Parts(Subset(whole, rows), here, pool), here);
+  }
+  EXPECT_EQ(sums.rows(), 4);
+  const std::vector<std::optional<Evaluation>> means = sums.Means();
+  ASSERT_EQ(means.size(), 4U);
+  ExpectEqual(means[0].value(), Evaluate(whole, targets));
+  ExpectEqual(means[1].value(), Evaluate(whole, OnlyTarget(targets, 0)));
+  ExpectEqual(means[2].value(), Evaluate(whole, OnlyTarget(targets, 1)));
+  EXPECT_FALSE(means[3].has_value());
+}
+
 TEST(Evaluation, FoldsHaveAMeanAndAStandardError) {
   Scores first, second;
   first.rmse = 1;

@@ -48,11 +48,9 @@ double IntervalScore(double low, double high, double y, double alpha) {
   return high - low + 2 / alpha * (std::max(low - y, 0.0) + std::max(y - high, 0.0));
 }
 
-// What takes long to compute for a cell.
-struct CellScores {
-  double crps = 0, interval_score_95 = 0;
-  CdfAround cdf = {0, 0};
-};
+// The parts of a row are its log density and these of each cell.
+enum CellPart { kError, kStd, kCrps, kIntervalScore, kCdfBelow, kCdfAt, kCellParts };
+Index PlaceOf(Index cell, CellPart part) { return 1 + kCellParts * cell + part; }
 
 }  // namespace
 
@@ -67,43 +65,54 @@ Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& 
   return u;
 }
 
-void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool) {
+Matrix ScoreParts(const Prediction& prediction, const Matrix& y, const ThreadPool& pool) {
   RequireSameShape(prediction, y);
   const Matrix mean = prediction.Mean();
   const Matrix variance = prediction.Variance();
-  std::vector<double> log_density(static_cast<std::size_t>(y.rows()));
-  std::vector<CellScores> cells(static_cast<std::size_t>(y.size()));
+  Matrix parts = Matrix::Zero(y.rows(), 1 + kCellParts * y.cols());
   pool.Run(y.rows(), [&](Index n) {
     if (y.row(n).array().isNaN().all()) return;
-    log_density[n] = prediction.LogDensity(n, y.row(n));
+    parts(n, 0) = prediction.LogDensity(n, y.row(n));
     for (Index d = 0; d < y.cols(); ++d) {
       if (std::isnan(y(n, d))) continue;
-      cells[n * y.cols() + d] = {
-          .crps = prediction.Crps(n, d, y(n, d)),
-          .interval_score_95 = IntervalScore(prediction.Quantile(n, d, 0.025),
-                                             prediction.Quantile(n, d, 0.975), y(n, d), 0.05),
-          .cdf = Around(prediction, n, d, y(n, d))};
+      const CdfAround cdf = Around(prediction, n, d, y(n, d));
+      parts(n, PlaceOf(d, kError)) = y(n, d) - mean(n, d);
+      parts(n, PlaceOf(d, kStd)) = std::sqrt(variance(n, d));
+      parts(n, PlaceOf(d, kCrps)) = prediction.Crps(n, d, y(n, d));
+      parts(n, PlaceOf(d, kIntervalScore)) = IntervalScore(
+          prediction.Quantile(n, d, 0.025), prediction.Quantile(n, d, 0.975), y(n, d), 0.05);
+      parts(n, PlaceOf(d, kCdfBelow)) = cdf.below;
+      parts(n, PlaceOf(d, kCdfAt)) = cdf.at;
     }
   });
+  return parts;
+}
+
+void ScoreSums::Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool) {
+  AddParts(ScoreParts(prediction, y, pool), y);
+}
+
+void ScoreSums::AddParts(const Matrix& parts, const Matrix& y) {
+  FATHOM_CHECK(parts.rows() == y.rows() && parts.cols() == 1 + kCellParts * y.cols());
   for (Index n = 0; n < y.rows(); ++n) {
     if (y.row(n).array().isNaN().all()) continue;
     ++sums_.rows;
-    sums_.mean_log_likelihood += log_density[n];
+    sums_.mean_log_likelihood += parts(n, 0);
     for (Index d = 0; d < y.cols(); ++d) {
       if (std::isnan(y(n, d))) continue;
-      const CellScores& cell = cells[n * y.cols() + d];
-      const double error = y(n, d) - mean(n, d);
+      const auto part = [&](CellPart which) { return parts(n, PlaceOf(d, which)); };
+      const CdfAround cdf{part(kCdfBelow), part(kCdfAt)};
       ++cells_;
-      sums_.rmse += error * error;
-      sums_.mae += std::abs(error);
-      sums_.crps += cell.crps;
-      sums_.sharpness += std::sqrt(variance(n, d));
-      sums_.interval_score_95 += cell.interval_score_95;
-      sums_.coverage_50 += cell.cdf.Inside(0.5);
-      sums_.coverage_90 += cell.cdf.Inside(0.9);
-      sums_.coverage_95 += cell.cdf.Inside(0.95);
+      sums_.rmse += part(kError) * part(kError);
+      sums_.mae += std::abs(part(kError));
+      sums_.crps += part(kCrps);
+      sums_.sharpness += part(kStd);
+      sums_.interval_score_95 += part(kIntervalScore);
+      sums_.coverage_50 += cdf.Inside(0.5);
+      sums_.coverage_90 += cdf.Inside(0.9);
+      sums_.coverage_95 += cdf.Inside(0.95);
       for (int level = 0; level < kLevels; ++level)
-        covered_[level] += cell.cdf.Inside(0.05 * (level + 1));
+        covered_[level] += cdf.Inside(0.05 * (level + 1));
     }
   }
 }

@@ -36,13 +36,18 @@ struct Scores {
 // Throws Error if the shapes differ or no cell is left.
 Scores Evaluate(const Prediction& prediction, const Matrix& y);
 
+// What the scores of each row are made of, as a line of numbers that does not depend on the rows
+// beside it. Throws Error if the shapes differ.
+Matrix ScoreParts(const Prediction& prediction, const Matrix& y, const ThreadPool& pool);
+
 // The same for rows that come in pieces, so that memory need not grow with them. Any pieces and any
 // number of threads give the same bits.
 class ScoreSums {
  public:
   // Throws Error if the shapes differ.
   void Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool);
-  Index rows() const { return sums_.rows; }  // with any target, so far
+  void AddParts(const Matrix& parts, const Matrix& y);  // of ScoreParts
+  Index rows() const { return sums_.rows; }             // with any target, so far
   // Throws Error if there is no row.
   Scores Means() const;
 

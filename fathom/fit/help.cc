@@ -6,7 +6,7 @@
 
 namespace fathom {
 
-void Help(const Communicator& ranks) {
+void Help(const Communicator& ranks, const std::function<void(const Communicator&)>& help_study) {
   for (;;) {
     switch (TakeOrder(ranks)) {
       case Order::kGoHome:
@@ -15,7 +15,11 @@ void Help(const Communicator& ranks) {
         HelpTraining(ranks);
         break;
       case Order::kPredict:
-        HelpPredicting(ranks);
+        PredictTogether::Help(ranks);
+        break;
+      case Order::kStudy:
+        FATHOM_CHECK(help_study);
+        help_study(ranks);
         break;
     }
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fathom/base/random.h"
+#include "fathom/evaluate/evaluation.h"
 #include "fathom/fit/fit.h"
 #include "fathom/fit/help.h"
 #include "tests/support/ranks_in_threads.h"
@@ -48,6 +49,13 @@ TEST(PredictTogether, GivesWhatEachPieceGivesAlone) {
             const Table alone = PredictTable(predictor, pieces[i].rows, pieces[i].options, columns);
             EXPECT_EQ(tables[i].columns, alone.columns);
             EXPECT_EQ(tables[i].values, alone.values);
+          }
+          const std::vector<Matrix> score_parts = together.ScoreParts(pieces);
+          for (std::size_t i = 0; i < pieces.size(); ++i) {
+            const Dataset& rows = pieces[i].rows;
+            const auto alone = PredictTargets(predictor, rows, pieces[i].options);
+            EXPECT_EQ(score_parts[i],
+                      EachEvaluationSums::Parts(alone, rows.targets(), ThreadPool(1)));
           }
         }
       }

@@ -50,26 +50,15 @@ std::vector<Index> SlotsLeft(Index slots, SlotRange of_rank) {
   return left;
 }
 
-// Each rank adds one section of the sums of all, so that no rank receives more than the others.
-class Sections {
- public:
-  Sections(Index size, int ranks) : size_(size), ranks_(ranks) {}
-  Index begin(int rank) const { return size_ * rank / ranks_; }
-  Index count(int rank) const { return begin(rank + 1) - begin(rank); }
-
- private:
-  Index size_;
-  int ranks_;
-};
-
-// Sends each rank its section of what is left here; receives this rank's section from all.
+// Sends each other rank its section of what is left here; receives this rank's section from them.
 void DealSections(std::span<const Sums> sums, const Sections& sections, const Communicator& ranks,
                   TreeMemory* memory) {
   const auto slots = static_cast<Index>(sums.size());
   memory->out.Clear(ranks.size());
-  memory->in.Clear(ranks.size());
+  memory->in.Await(ranks.size());
   const auto mine = SlotsLeft(slots, SlotsOfRank(slots, ranks.rank(), ranks.size()));
   for (int r = 0; r < ranks.size(); ++r) {
+    if (r == ranks.rank()) continue;
     for (const Index slot : mine) {
       const auto section = sums[slot].values().subspan(sections.begin(r), sections.count(r));
       memory->out.values.insert(memory->out.values.end(), section.begin(), section.end());
@@ -81,16 +70,22 @@ void DealSections(std::span<const Sums> sums, const Sections& sections, const Co
   ranks.Exchange(memory->out, &memory->in);
 }
 
-// The rest of the tree on what was received; the sum of the section. Null if it is empty.
-const double* AddSection(Index slots, Index count, int ranks, TreeMemory* memory) {
+// The rest of the tree on this rank's section, which is here for its own slots and was received for
+// those of others. The sum goes to sums[0].
+void AddSection(std::span<Sums> sums, const Sections& sections, const Communicator& ranks,
+                TreeMemory* memory) {
+  const auto slots = static_cast<Index>(sums.size());
+  const Index begin = sections.begin(ranks.rank());
+  const Index count = sections.count(ranks.rank());
   std::vector<double*> places(static_cast<std::size_t>(slots), nullptr);
   double* next = memory->in.values.data();
   std::vector<SlotRange> own;
-  for (int r = 0; r < ranks; ++r) {
-    own.push_back(SlotsOfRank(slots, r, ranks));
+  for (int r = 0; r < ranks.size(); ++r) {
+    own.push_back(SlotsOfRank(slots, r, ranks.size()));
     for (const Index slot : SlotsLeft(slots, own.back())) {
-      places[slot] = next;
-      next += count;
+      const bool here = r == ranks.rank();
+      places[slot] = here ? sums[slot].values().data() + begin : next;
+      if (!here) next += count;
     }
   }
   ForEachAddition(slots, [&](Index to, Index from, SlotRange range) {
@@ -98,7 +93,7 @@ const double* AddSection(Index slots, Index count, int ranks, TreeMemory* memory
                                   [&](SlotRange of_rank) { return of_rank.Holds(range); });
     if (!done) Add(places[from], count, places[to]);
   });
-  return places[0];
+  if (ranks.rank() != 0) std::copy_n(places[0], count, sums[0].values().data() + begin);
 }
 
 }  // namespace
@@ -112,26 +107,39 @@ int RankOfSlot(Index slot, Index slots, int ranks) {
   return static_cast<int>(slot * ranks / slots);
 }
 
-void AddInTree(std::span<Sums> sums, const Communicator& ranks, const ThreadPool& pool,
-               TreeMemory* memory) {
+Sections EqualSections(Index size, int ranks) {
+  Sections sections;
+  for (int r = 0; r <= ranks; ++r) sections.begins.push_back(size * r / ranks);
+  return sections;
+}
+
+void AddInTree(std::span<Sums> sums, const Sections& sections, const Communicator& ranks,
+               const ThreadPool& pool, TreeMemory* memory) {
   const auto slots = static_cast<Index>(sums.size());
   const SlotRange mine = SlotsOfRank(slots, ranks.rank(), ranks.size());
   if (mine.begin < mine.end) AddOwnSlots(sums, mine, pool);
   if (ranks.size() == 1) return;
-  const Index size = sums[0].layout.size;
-  const Sections sections(size, ranks.size());
   DealSections(sums, sections, ranks, memory);
-  const Index count = sections.count(ranks.rank());
-  const double* sum = AddSection(slots, count, ranks.size(), memory);
+  AddSection(sums, sections, ranks, memory);
+}
+
+void GatherSections(const Sections& sections, const Communicator& ranks, Sums* sum,
+                    TreeMemory* memory) {
+  if (ranks.size() == 1) return;
   memory->out.Clear(ranks.size());
-  memory->out.values.assign(sum, sum + count);
-  memory->out.counts[0] = count;
-  memory->in.Clear(ranks.size());
-  for (int r = 0; r < ranks.size() && ranks.rank() == 0; ++r)
-    memory->in.counts[r] = sections.count(r);
+  memory->in.Await(ranks.size());
+  if (ranks.rank() == 0) {
+    for (int r = 1; r < ranks.size(); ++r) memory->in.counts[r] = sections.count(r);
+  } else {
+    const auto section =
+        sum->values().subspan(sections.begin(ranks.rank()), sections.count(ranks.rank()));
+    memory->out.values.assign(section.begin(), section.end());
+    memory->out.counts[0] = sections.count(ranks.rank());
+  }
   ranks.Exchange(memory->out, &memory->in);
-  if (ranks.rank() == 0)
-    std::copy(memory->in.values.begin(), memory->in.values.end(), sums[0].values().begin());
+  if (ranks.rank() != 0) return;
+  std::copy(memory->in.values.begin(), memory->in.values.end(),
+            sum->values().begin() + sections.begin(1));
 }
 
 }  // namespace fathom

@@ -1,11 +1,12 @@
 // The sum of the slots that a batch's rows are dealt to. Neighbours are added first, then pairs of
 // neighbours, and so on: a tree that depends on the number of slots alone. Each rank adds the parts
-// of the tree that lie in its own slots, so that the bits are the same for any number of ranks and
-// threads, and little is sent.
+// of the tree that lie in its own slots, and then one section of what is left at all ranks. So the
+// bits are the same for any number of ranks and threads, and no rank receives more than its share.
 #ifndef FATHOM_INFERENCE_ADD_IN_TREE_H_
 #define FATHOM_INFERENCE_ADD_IN_TREE_H_
 
 #include <span>
+#include <vector>
 
 #include "fathom/base/threads.h"
 #include "fathom/distributed/communicator.h"
@@ -30,10 +31,22 @@ struct TreeMemory {
   Parcels out, in;
 };
 
-// Adds all slots, of which this rank has those of SlotsOfRank. The sum then stands in sums[0] of
-// rank 0. All ranks call it together.
-void AddInTree(std::span<Sums> sums, const Communicator& ranks, const ThreadPool& pool,
-               TreeMemory* memory);
+// The numbers [begins[r], begins[r + 1]) of the sums are those of rank r.
+struct Sections {
+  std::vector<Index> begins;  // [ranks + 1]
+  Index begin(int rank) const { return begins[rank]; }
+  Index count(int rank) const { return begins[rank + 1] - begins[rank]; }
+};
+Sections EqualSections(Index size, int ranks);
+
+// Adds all slots, of which this rank has those of SlotsOfRank. The sum of this rank's section then
+// stands in its sums[0]. All ranks call it together.
+void AddInTree(std::span<Sums> sums, const Sections& sections, const Communicator& ranks,
+               const ThreadPool& pool, TreeMemory* memory);
+
+// After AddInTree: the whole sum at rank 0. All ranks call it together.
+void GatherSections(const Sections& sections, const Communicator& ranks, Sums* sum,
+                    TreeMemory* memory);
 
 }  // namespace fathom
 

@@ -21,7 +21,7 @@ std::vector<Sums> RandomSlots(Index slots) {
   return sums;
 }
 
-std::vector<double> SumOver(int ranks, Index slots, int threads) {
+std::vector<double> SumOver(int ranks, Index slots, int threads, const Sections& sections) {
   std::vector<double> sum;
   RanksInThreads(ranks).Run([&](const Communicator& rank) {
     const ThreadPool pool(threads);
@@ -32,10 +32,15 @@ std::vector<double> SumOver(int ranks, Index slots, int threads) {
       for (double& value : sums[slot].values()) value = std::nan("");
     }
     TreeMemory memory;
-    AddInTree(sums, rank, pool, &memory);
+    AddInTree(sums, sections, rank, pool, &memory);
+    GatherSections(sections, rank, &sums[0], &memory);
     if (rank.rank() == 0) sum.assign(sums[0].values().begin(), sums[0].values().end());
   });
   return sum;
+}
+
+std::vector<double> SumOver(int ranks, Index slots, int threads) {
+  return SumOver(ranks, slots, threads, EqualSections(kSize, ranks));
 }
 
 class TreeOf : public testing::TestWithParam<Index> {};
@@ -46,6 +51,13 @@ TEST_P(TreeOf, GivesTheSameBitsForAnyRanksAndThreads) {
   for (const int ranks : {1, 2, 3, 4, 5, 9}) {
     for (const int threads : {1, 2}) EXPECT_EQ(SumOver(ranks, GetParam(), threads), alone) << ranks;
   }
+}
+
+TEST_P(TreeOf, SectionsMayHaveAnySize) {
+  const std::vector<double> alone = SumOver(1, GetParam(), 1);
+  EXPECT_EQ(SumOver(3, GetParam(), 1, {{0, 7, 7, kSize}}), alone);
+  EXPECT_EQ(SumOver(2, GetParam(), 1, {{0, kSize, kSize}}), alone);
+  EXPECT_EQ(SumOver(4, GetParam(), 1, {{0, 0, 1, 39, kSize}}), alone);
 }
 
 TEST_P(TreeOf, IsTheSum) {

@@ -1,5 +1,6 @@
 #include "fathom/inference/aep_energy.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -16,9 +17,10 @@ struct AepEnergy::Workspace {
   FetchedRows rows;
   LogZWorkspace log_z;
   FunctionMemory functions;
+  Vector message;  // the parameters and, behind them, the rows of a batch: sent at once
 };
 
-// Rank 0 sends it, then the parameters and the rows of the batch.
+// Rank 0 sends it, then the message.
 struct AepEnergy::Call {
   enum Kind : std::int64_t { kEnd, kValue, kGradient };
   Kind kind = kEnd;
@@ -48,6 +50,7 @@ AepEnergy::AepEnergy(DeepGp shape, std::unique_ptr<const RowSource> rows, AepOpt
       network_options_{.uncertain = rows_->facts().uncertain != 0,
                        .joint = shape_.full_covariance,
                        .precision = options_.precision},
+      shares_(shape_, rows_->ranks()),
       num_parameters_(NumUnconstrained(shape_)) {
   const TableFacts& facts = rows_->facts();
   if (options_.N == 0) options_.N = facts.mean_weight * static_cast<double>(facts.rows);
@@ -95,11 +98,11 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, DeepGp* g
 }
 
 void AepEnergy::Condition(const DeepGp& model, Workspace* workspace) const {
-  workspace->gps.Prepare(model, {options_.alpha, options_.N}, pool_, ShareOf(rows_->ranks()));
+  workspace->gps.Prepare(model, {options_.alpha, options_.N}, pool_, shares_.mine());
 }
 
 void AepEnergy::Connect(const DeepGp& model, bool inputs, Workspace* workspace) const {
-  ExchangeFunctions(model, rows_->ranks(), &workspace->gps, &workspace->functions);
+  ExchangeFunctions(model, shares_, &workspace->gps, &workspace->functions);
   NetworkOptions network_options = network_options_;
   network_options.inputs = inputs;
   workspace->network.Prepare(model, network_options, workspace->gps, pool_);
@@ -112,22 +115,38 @@ const Sums& AepEnergy::SumOverRows(const DeepGp& model, const Batch& batch, Want
                  {.alpha = options_.alpha,
                   .outer = options_.mixture ? 1 : options_.alpha,
                   .paths = TrainingPaths(model, options_.seed, batch.draw)},
-                 rows_->Fetch(batch.rows, plan, &workspace->rows), want, pool_, rows_->ranks(),
+                 rows_->Fetch(batch.rows, plan, &workspace->rows), want, pool_, shares_,
                  &workspace->log_z);
+}
+
+double AepEnergy::ScaleOfSums(std::size_t rows) const {
+  // For alpha = 0, log Z is already the limit of log Z / alpha.
+  const double alpha = options_.alpha == 0 ? 1 : options_.alpha;
+  return options_.N / (alpha * rows_->facts().mean_weight * static_cast<double>(rows));
+}
+
+void AepEnergy::Backward(const DeepGp& model, const Sums& sums, double scale, DeepGp* gradient,
+                         Workspace* workspace) const {
+  const Communicator& ranks = rows_->ranks();
+  if (ranks.rank() != 0 && !shares_.shared()) return;
+  const auto backward = [&] {
+    workspace->network.Finish(sums, scale, pool_, &workspace->gps, gradient);
+    workspace->gps.Backward(model, scale, pool_, gradient);
+  };
+  if (!shares_.shared()) return backward();
+  DoTogether(ranks, backward);
+  GatherGradient(shares_, workspace->gps, gradient, &workspace->functions);
 }
 
 // Of a model that is prepared.
 EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,
                               Workspace* workspace) const {
-  const double alpha = options_.alpha;
-  ConditionedModel& gps = workspace->gps;
+  const ConditionedModel& gps = workspace->gps;
   const Want want = gradient.inputs != nullptr  ? Want::kInputs
                     : gradient.model != nullptr ? Want::kGradient
                                                 : Want::kValue;
   const Sums& sums = SumOverRows(model, batch, want, workspace);
-  // For alpha = 0, log Z is already the limit of log Z / alpha.
-  const double scale = options_.N / ((alpha == 0 ? 1 : alpha) * rows_->facts().mean_weight *
-                                     static_cast<double>(batch.rows.size()));
+  const double scale = ScaleOfSums(batch.rows.size());
   EnergyParts parts;
   parts.factors = gps.FactorEnergy();
   parts.sum_log_z = sums.log_z();
@@ -137,11 +156,7 @@ EnergyParts AepEnergy::Energy(const DeepGp& model, const Batch& batch, const Gra
     gradient.inputs->mean = scale * workspace->log_z.d_inputs.mean;
     gradient.inputs->var = scale * workspace->log_z.d_inputs.var;
   }
-  if (gradient.model != nullptr) {
-    workspace->network.Finish(sums, scale, pool_, &gps, gradient.model);
-    gps.ScaleGradient(scale, gradient.model);
-    BackwardTogether(model, rows_->ranks(), pool_, &gps, gradient.model, &workspace->functions);
-  }
+  if (gradient.model != nullptr) Backward(model, sums, scale, gradient.model, workspace);
   return parts;
 }
 
@@ -152,11 +167,12 @@ EnergyParts AepEnergy::CallAndEvaluate(const Vector& parameters, const Batch& ba
   if (ranks.size() > 1) {
     Call call{gradient != nullptr ? Call::kGradient : Call::kValue,
               static_cast<std::int64_t>(batch.rows.size()), batch.draw};
-    Vector sent = parameters;
-    std::vector<Index> rows(batch.rows.begin(), batch.rows.end());
     ranks.Broadcast(std::span(&call, 1));
-    ranks.Broadcast(std::span(sent.data(), static_cast<std::size_t>(sent.size())));
-    ranks.Broadcast(std::span(rows));
+    Vector& message = workspace->message;
+    message.resize(num_parameters_ + call.rows);
+    message.head(num_parameters_) = parameters;
+    std::ranges::copy(batch.rows, message.data() + num_parameters_);
+    ranks.Broadcast(std::span(message.data(), static_cast<std::size_t>(message.size())));
   }
   DoTogether(ranks, [&] {
     Unpack(parameters, packing(), &workspace->model);
@@ -169,15 +185,18 @@ EnergyParts AepEnergy::CallAndEvaluate(const Vector& parameters, const Batch& ba
 void AepEnergy::Help() const {
   const Communicator& ranks = rows_->ranks();
   Workspace workspace(shape_);
-  Vector parameters(num_parameters_);
+  Vector& message = workspace.message;
+  Vector parameters;
   std::vector<Index> rows;
   for (;;) {
     Call call;
     ranks.Broadcast(std::span(&call, 1));
     if (call.kind == Call::kEnd) return;
-    rows.resize(static_cast<std::size_t>(call.rows));
-    ranks.Broadcast(std::span(parameters.data(), static_cast<std::size_t>(num_parameters_)));
-    ranks.Broadcast(std::span(rows));
+    message.resize(num_parameters_ + call.rows);
+    ranks.Broadcast(std::span(message.data(), static_cast<std::size_t>(message.size())));
+    parameters = message.head(num_parameters_);
+    rows.clear();
+    for (const double row : message.tail(call.rows)) rows.push_back(static_cast<Index>(row));
     const DeepGp& model = workspace.model.model;
     const bool wants_gradient = call.kind == Call::kGradient;
     try {
@@ -186,11 +205,11 @@ void AepEnergy::Help() const {
         Condition(model, &workspace);
       });
       Connect(model, false, &workspace);
-      SumOverRows(model, {rows, call.draw}, wants_gradient ? Want::kGradient : Want::kValue,
-                  &workspace);
-      if (wants_gradient)
-        BackwardTogether(model, ranks, pool_, &workspace.gps, &workspace.gradient.model,
-                         &workspace.functions);
+      const Sums& sums = SumOverRows(model, {rows, call.draw},
+                                     wants_gradient ? Want::kGradient : Want::kValue, &workspace);
+      if (wants_gradient) {
+        Backward(model, sums, ScaleOfSums(rows.size()), &workspace.gradient.model, &workspace);
+      }
     } catch (const NumericalError&) {  // rank 0 has it too, and says what follows
     }
   }

@@ -85,6 +85,11 @@ class AepEnergy : public Objective {
   void Connect(const DeepGp& model, bool inputs, Workspace* workspace) const;
   const Sums& SumOverRows(const DeepGp& model, const Batch& batch, Want want,
                           Workspace* workspace) const;
+  // What a row of a batch stands for in the energy: it multiplies the sums over rows.
+  double ScaleOfSums(std::size_t rows) const;
+  // From the sums, each rank for its functions; rank 0 then has the whole gradient.
+  void Backward(const DeepGp& model, const Sums& sums, double scale, DeepGp* gradient,
+                Workspace* workspace) const;
   EnergyParts Energy(const DeepGp& model, const Batch& batch, const Gradient& gradient,
                      Workspace* workspace) const;
   EnergyParts CallAndEvaluate(const Vector& parameters, const Batch& batch, DeepGp* gradient,
@@ -95,6 +100,7 @@ class AepEnergy : public Objective {
   AepOptions options_;
   const ThreadPool& pool_;
   NetworkOptions network_options_;
+  FunctionShares shares_;
   Index num_parameters_;
   // Memory of past evaluations, one piece per evaluation that ran at the same time.
   mutable std::mutex mutex_;

@@ -154,8 +154,9 @@ SlotPlan PlanSlots(const Network& network, Index rows) {
 }
 
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
-                    Want want, const ThreadPool& pool, const Communicator& ranks,
+                    Want want, const ThreadPool& pool, const FunctionShares& shares,
                     LogZWorkspace* workspace) {
+  const Communicator& ranks = shares.ranks();
   const DeepGp& model = network.model();
   FATHOM_CHECK(table.y.cols() == model.likelihood->NumTargets(model.outputs()) &&
                table.x.cols() == model.input_dim() && table.places.size() == table.rows.size());
@@ -167,9 +168,13 @@ const Sums& SumLogZ(const Network& network, const LogZOptions& options, const Ta
   if (!mine.Holds(Index{0})) network.ResetSums(&workspace->sums[0]);  // for its layout
   const Task task{network, options, table, want, &workspace->d_inputs};
   DoTogether(ranks, [&] { SumSlots(task, plan, mine, pool, workspace); });
-  AddInTree({workspace->sums.data(), static_cast<std::size_t>(plan.slots)}, ranks, pool,
+  Sums& sum = workspace->sums[0];
+  const Sections sections = shares.shared() ? shares.SectionsOf(sum.layout)
+                                            : EqualSections(sum.layout.size, ranks.size());
+  AddInTree({workspace->sums.data(), static_cast<std::size_t>(plan.slots)}, sections, ranks, pool,
             &workspace->tree);
-  return workspace->sums[0];
+  if (!shares.shared()) GatherSections(sections, ranks, &sum, &workspace->tree);
+  return sum;
 }
 
 }  // namespace fathom

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "fathom/inference/add_in_tree.h"
+#include "fathom/inference/share_functions.h"
 #include "fathom/inference/targets.h"
 
 namespace fathom {
@@ -70,9 +70,10 @@ SlotPlan PlanSlots(const Network& network, Index rows);
 
 // The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of.
 // They live in the workspace of rank 0, as do the gradients with respect to the inputs if there is
-// no other rank. Each rank needs the rows of its own slots only; all ranks call it together.
+// no other rank; but where ranks share the functions, those of a function live with its rank. Each
+// rank needs the rows of its own slots only; all ranks call it together.
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
-                    Want want, const ThreadPool& pool, const Communicator& ranks,
+                    Want want, const ThreadPool& pool, const FunctionShares& shares,
                     LogZWorkspace* workspace);
 
 }  // namespace fathom

@@ -128,10 +128,16 @@ void Network::Backward(Index l, const Handed& d_out, const InputGradient& d_inpu
 }
 
 void Network::ResetSums(Sums* sums) const {
+  // What belongs to no function comes first: ranks that share the functions divide the rest.
   Sums::Layout& layout = sums->layout;
   layout.size = kSimdPadding;
   layout.functions.resize(layers_.size());
-  layout.noise.resize(layers_.size());
+  layout.noise.clear();
+  for (const GpLayer& layer : model_->layers)
+    layout.noise.push_back(layout.Take(layer.noise_variance.size()));
+  layout.likelihood = layout.Take(model_->likelihood_parameters.size());
+  layout.points = layout.Take(model_->points.rows(), model_->points.cols());
+  layout.point_log_weights = layout.Take(model_->point_weights.size());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     std::vector<Sums::Part>& functions = layout.functions[l];
     if (const auto* joint = std::get_if<JointLayer>(&layers_[l])) {
@@ -143,11 +149,7 @@ void Network::ResetSums(Sums* sums) const {
         functions[d] = layout.Take(diagonal(static_cast<Index>(l)).SumsSize(static_cast<Index>(d)));
       }
     }
-    layout.noise[l] = layout.Take(model_->layers[l].noise_variance.size());
   }
-  layout.likelihood = layout.Take(model_->likelihood_parameters.size());
-  layout.points = layout.Take(model_->points.rows(), model_->points.cols());
-  layout.point_log_weights = layout.Take(model_->point_weights.size());
   sums->SetZero();
 }
 
@@ -173,7 +175,7 @@ void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, Con
   };
   pool.Run(static_cast<Index>(flat_.size()), [&](Index job) {
     const auto [l, d] = flat_[job];
-    FinishFunction(l, d, sums, view(l, d));
+    if (gps->share().Holds(job)) FinishFunction(l, d, sums, view(l, d));
   });
   for (Index l = 0; l < model_->num_layers(); ++l) {
     gradient->layers[l].noise_variance = scale * sums.noise(l);

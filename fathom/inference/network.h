@@ -81,9 +81,9 @@ class Network {
   // pseudo-inputs, a and S. For a network without covariances.
   void FinishFunction(Index layer, Index function, const Sums& sums,
                       LatentFunctionGradient gradient) const;
-  // Writes the gradient of the rows. *gradient gets everything except the posteriors; what belongs
-  // to no GP (noises, likelihood, points) is multiplied by `scale`. *gps gets the gradient with
-  // respect to a and S.
+  // Writes the gradient of the rows, as far as the sums are known: for the functions in the share
+  // of *gps. *gradient gets everything except the posteriors; what belongs to no GP (noises,
+  // likelihood, points) is multiplied by `scale`. *gps gets the gradient with respect to a and S.
   void Finish(const Sums& sums, double scale, const ThreadPool& pool, ConditionedModel* gps,
               DeepGp* gradient) const;
 

@@ -119,8 +119,8 @@ TEST_P(PassOf, SumsOfBatchesAddUp) {
   const Vector weights;
   const auto sum = [&](const std::vector<Index>& rows) {
     LogZWorkspace workspace;
-    return SumLogZ(network, options, {x_, y_, weights, rows, rows}, Want::kGradient, pool, Alone(),
-                   &workspace);
+    return SumLogZ(network, options, {x_, y_, weights, rows, rows}, Want::kGradient, pool,
+                   {model_, Alone()}, &workspace);
   };
   Sums whole = sum({0, 1, 2, 3, 4});
   Sums parts = sum({0, 1});

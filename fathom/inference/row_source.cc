@@ -169,13 +169,13 @@ class Share {
   void Append(Index row, std::vector<double>* out) const {
     const auto place = static_cast<std::size_t>(row * width_);
     const auto width = static_cast<std::size_t>(width_);
-    out->resize(out->size() + width);
-    double* const to = out->data() + out->size() - width;
-    if (file_) {
-      file_->Read(sizeof(double) * place, to, sizeof(double) * width);
-    } else {
-      std::copy_n(numbers_.begin() + static_cast<std::ptrdiff_t>(place), width, to);
+    if (!file_) {
+      const double* const from = numbers_.data() + place;
+      out->insert(out->end(), from, from + width);
+      return;
     }
+    out->resize(out->size() + width);
+    file_->Read(sizeof(double) * place, out->data() + out->size() - width, sizeof(double) * width);
   }
 
  private:
@@ -230,18 +230,21 @@ class SharedRows : public RowSource {
     Parcels& out = memory->out;
     Parcels& in = memory->in;
     out.Clear(ranks_.size());
-    in.Clear(ranks_.size());
+    in.Await(ranks_.size());
     std::vector<std::vector<Index>> wanted(ranks_.size());  // [rank]: of my rows
     std::vector<std::vector<Index>> places(ranks_.size());  // [rank]: where its rows go
     memory->places.assign(rows.size(), -1);
     Index coming = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const int owner = OwnerOf(rows[i]);
-      const int user = RankOfSlot(plan.SlotOf(static_cast<Index>(i)), plan.slots, ranks_.size());
-      if (owner == ranks_.rank()) wanted[user].push_back(rows[i]);
-      if (user != ranks_.rank()) continue;
-      places[owner].push_back(coming);
-      memory->places[i] = coming++;
+    for (Index c = 0; c < plan.chunks(); ++c) {
+      const int user = RankOfSlot(c % plan.slots, plan.slots, ranks_.size());
+      const Index end = std::min(plan.rows, (c + 1) * plan.chunk_rows);
+      for (Index i = c * plan.chunk_rows; i < end; ++i) {
+        const int owner = OwnerOf(rows[i]);
+        if (owner == ranks_.rank()) wanted[user].push_back(rows[i]);
+        if (user != ranks_.rank()) continue;
+        places[owner].push_back(coming);
+        memory->places[i] = coming++;
+      }
     }
     for (int r = 0; r < ranks_.size(); ++r) {
       for (const Index row : wanted[r]) share_.Append(row - FirstOf(ranks_.rank()), &out.values);

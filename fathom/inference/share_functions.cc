@@ -1,6 +1,7 @@
 #include "fathom/inference/share_functions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <variant>
 
 namespace fathom {
@@ -9,10 +10,7 @@ namespace {
 
 // Each function is sent to every rank. With many of them that takes longer than conditioning all
 // functions on each: 80 kB for M = 100, against 1.3 ms.
-bool AreShared(const Communicator& ranks) {
-  constexpr int kMost = 8;
-  return ranks.size() > 1 && ranks.size() <= kMost;
-}
+constexpr int kMostSharing = 8;
 
 // What the rows need of a function, and rank 0 of its energy.
 template <typename Visitor>
@@ -23,16 +21,7 @@ void VisitPrepared(PreparedGp* gp, Visitor* visit) {
   (*visit)(&gp->jitter);
 }
 
-// What whoever prepared a function needs of the rows' gradient.
-template <typename Visitor>
-void VisitRowsGradient(SparseGp* d_gp, PreparedGp* gp, Visitor* visit) {
-  (*visit)(&d_gp->theta);
-  (*visit)(&d_gp->Z);
-  (*visit)(&gp->d_cavity.a);
-  (*visit)(&gp->d_cavity.S);
-}
-
-// What comes back.
+// What rank 0 needs of its gradient.
 template <typename Visitor>
 void VisitGradient(SparseGp* d_gp, Visitor* visit) {
   (*visit)(&d_gp->theta);
@@ -87,15 +76,6 @@ class Take {
   const double* next_;
 };
 
-template <typename Visitor>
-void ForEachFunctionOf(int rank, const Communicator& ranks, const ConditionedModel& gps,
-                       const Visitor& visit) {
-  const FunctionShare share{rank, ranks.size()};
-  for (Index f = 0; f < gps.num_functions(); ++f) {
-    if (share.Holds(f)) visit(f);
-  }
-}
-
 SparseGp* FunctionOf(DeepGp* gradient, const ConditionedModel& gps, Index number) {
   const auto [l, d] = gps.LayerAndFunction(number);
   return &gradient->layers[l].gps[d];
@@ -103,99 +83,100 @@ SparseGp* FunctionOf(DeepGp* gradient, const ConditionedModel& gps, Index number
 
 }  // namespace
 
-FunctionShare ShareOf(const Communicator& ranks) {
-  if (!AreShared(ranks)) return {};
-  return {ranks.rank(), ranks.size()};
+FunctionShares::FunctionShares(const DeepGp& shape, const Communicator& ranks) : ranks_(ranks) {
+  if (ranks.size() == 1 || ranks.size() > kMostSharing || shape.full_covariance) return;
+  std::vector<double> ends;  // of each function, by cost
+  double total = 0;
+  for (const GpLayer& layer : shape.layers) {
+    for (const SparseGp& gp : layer.gps) {
+      total += std::pow(static_cast<double>(gp.num_inducing()), 3);
+      ends.push_back(total);
+    }
+  }
+  // A function goes to the rank in whose part of the cost its middle lies.
+  begins_.push_back(0);
+  for (int r = 1; r <= ranks.size(); ++r) {
+    Index f = begins_.back();
+    const auto middle = [&](Index i) { return 0.5 * (ends[i] + (i > 0 ? ends[i - 1] : 0)); };
+    while (f < static_cast<Index>(ends.size()) && middle(f) * ranks.size() < r * total) ++f;
+    begins_.push_back(f);
+  }
 }
 
-void ExchangeFunctions(const DeepGp& model, const Communicator& ranks, ConditionedModel* gps,
+FunctionShare FunctionShares::Of(int rank) const {
+  if (!shared()) return {};
+  return {begins_[rank], begins_[rank + 1]};
+}
+
+Sections FunctionShares::SectionsOf(const Sums::Layout& layout) const {
+  std::vector<Index> begins;  // of each function
+  for (const std::vector<Sums::Part>& layer : layout.functions) {
+    for (const Sums::Part& part : layer) begins.push_back(part.begin);
+  }
+  begins.push_back(layout.size);
+  Sections sections{{0}};
+  for (int r = 1; r <= ranks_.size(); ++r) sections.begins.push_back(begins[begins_[r]]);
+  return sections;
+}
+
+void ExchangeFunctions(const DeepGp& model, const FunctionShares& shares, ConditionedModel* gps,
                        FunctionMemory* memory) {
-  if (!AreShared(ranks)) return;
+  if (!shares.shared()) return;
+  const Communicator& ranks = shares.ranks();
   Parcels& out = memory->out;
   Parcels& in = memory->in;
   out.Clear(ranks.size());
-  in.Clear(ranks.size());
+  in.Await(ranks.size());
   Put put(&out.values);
   for (int r = 0; r < ranks.size(); ++r) {
     if (r == ranks.rank()) continue;
     const auto before = static_cast<Index>(out.values.size());
-    ForEachFunctionOf(ranks.rank(), ranks, *gps,
-                      [&](Index f) { VisitPrepared(&gps->function(f), &put); });
+    for (Index f = shares.mine().begin; f < shares.mine().end; ++f)
+      VisitPrepared(&gps->function(f), &put);
     out.counts[r] = static_cast<Index>(out.values.size()) - before;
     Count coming;
-    ForEachFunctionOf(r, ranks, *gps, [&](Index f) {
+    for (Index f = shares.Of(r).begin; f < shares.Of(r).end; ++f) {
       const auto [l, d] = gps->LayerAndFunction(f);
       const Index M = model.layers[l].gps[d].num_inducing();
       gps->function(f).cavity.a.resize(M);
       gps->function(f).cavity.S.resize(M, M);
       VisitPrepared(&gps->function(f), &coming);
-    });
+    }
     in.counts[r] = coming.count();
   }
   ranks.Exchange(out, &in);
   Take take(in.values);
-  for (int r = 0; r < ranks.size(); ++r) {
-    if (r == ranks.rank()) continue;
-    ForEachFunctionOf(r, ranks, *gps, [&](Index f) { VisitPrepared(&gps->function(f), &take); });
+  for (Index f = 0; f < gps->num_functions(); ++f) {
+    if (!shares.mine().Holds(f)) VisitPrepared(&gps->function(f), &take);
   }
 }
 
-void BackwardTogether(const DeepGp& model, const Communicator& ranks, const ThreadPool& pool,
-                      ConditionedModel* gps, DeepGp* gradient, FunctionMemory* memory) {
-  if (!AreShared(ranks)) {
-    if (ranks.rank() == 0) gps->BackwardOfShare(model, pool, gradient);
-    return;
-  }
+void GatherGradient(const FunctionShares& shares, const ConditionedModel& gps, DeepGp* gradient,
+                    FunctionMemory* memory) {
+  if (!shares.shared()) return;
+  const Communicator& ranks = shares.ranks();
   Parcels& out = memory->out;
   Parcels& in = memory->in;
   out.Clear(ranks.size());
-  in.Clear(ranks.size());
-  Put put(&out.values);
-  for (int r = 1; r < ranks.size() && ranks.rank() == 0; ++r) {
-    const auto before = static_cast<Index>(out.values.size());
-    ForEachFunctionOf(r, ranks, *gps, [&](Index f) {
-      VisitRowsGradient(FunctionOf(gradient, *gps, f), &gps->function(f), &put);
-    });
-    out.counts[r] = static_cast<Index>(out.values.size()) - before;
-  }
+  in.Await(ranks.size());
+  const auto visit = [&](FunctionShare share, auto* visitor) {
+    for (Index f = share.begin; f < share.end; ++f)
+      VisitGradient(FunctionOf(gradient, gps, f), visitor);
+  };
   if (ranks.rank() != 0) {
-    Count coming;
-    ForEachFunctionOf(ranks.rank(), ranks, *gps, [&](Index f) {
-      SparseGp* d_gp = FunctionOf(gradient, *gps, f);
-      d_gp->SetZero();
-      gps->function(f).d_cavity.SetZero(d_gp->num_inducing());
-      VisitRowsGradient(d_gp, &gps->function(f), &coming);
-    });
-    in.counts[0] = coming.count();
-  }
-  ranks.Exchange(out, &in);
-  if (ranks.rank() != 0) {
-    Take take(in.values);
-    ForEachFunctionOf(ranks.rank(), ranks, *gps, [&](Index f) {
-      VisitRowsGradient(FunctionOf(gradient, *gps, f), &gps->function(f), &take);
-    });
-  }
-  DoTogether(ranks, [&] { gps->BackwardOfShare(model, pool, gradient); });
-
-  out.Clear(ranks.size());
-  in.Clear(ranks.size());
-  if (ranks.rank() != 0) {
-    ForEachFunctionOf(ranks.rank(), ranks, *gps,
-                      [&](Index f) { VisitGradient(FunctionOf(gradient, *gps, f), &put); });
+    Put put(&out.values);
+    visit(shares.mine(), &put);
     out.counts[0] = static_cast<Index>(out.values.size());
   }
   for (int r = 1; r < ranks.size() && ranks.rank() == 0; ++r) {
     Count coming;
-    ForEachFunctionOf(r, ranks, *gps,
-                      [&](Index f) { VisitGradient(FunctionOf(gradient, *gps, f), &coming); });
+    visit(shares.Of(r), &coming);
     in.counts[r] = coming.count();
   }
   ranks.Exchange(out, &in);
+  if (ranks.rank() != 0) return;
   Take take(in.values);
-  for (int r = 1; r < ranks.size() && ranks.rank() == 0; ++r) {
-    ForEachFunctionOf(r, ranks, *gps,
-                      [&](Index f) { VisitGradient(FunctionOf(gradient, *gps, f), &take); });
-  }
+  visit({shares.mine().end, gps.num_functions()}, &take);
 }
 
 }  // namespace fathom

@@ -37,28 +37,19 @@ double ConditionedModel::LargestJitter() const {
   return jitter;
 }
 
-void ConditionedModel::ScaleGradient(double scale, DeepGp* gradient) {
-  for (const auto& [l, d] : flat_) {
-    gradient->layers[l].gps[d].theta *= scale;
-    gradient->layers[l].gps[d].Z *= scale;
-    gps_[l][d].d_cavity.a *= scale;
-    gps_[l][d].d_cavity.S *= scale;
-  }
-}
-
-void ConditionedModel::BackwardOfShare(const DeepGp& model, const ThreadPool& pool,
-                                       DeepGp* gradient) {
+void ConditionedModel::Backward(const DeepGp& model, double scale, const ThreadPool& pool,
+                                DeepGp* gradient) {
   pool.Run(num_functions(), [&](Index job) {
     if (!share_.Holds(job)) return;
     const auto [l, d] = flat_[job];
-    PrepareBackward(model.layers[l].gps[d], cavity_, &gps_[l][d], &gradient->layers[l].gps[d]);
+    SparseGp& d_gp = gradient->layers[l].gps[d];
+    PreparedGp& gp = gps_[l][d];
+    d_gp.theta *= scale;
+    d_gp.Z *= scale;
+    gp.d_cavity.a *= scale;
+    gp.d_cavity.S *= scale;
+    PrepareBackward(model.layers[l].gps[d], cavity_, &gp, &d_gp);
   });
-}
-
-void ConditionedModel::Backward(const DeepGp& model, double scale, const ThreadPool& pool,
-                                DeepGp* gradient) {
-  ScaleGradient(scale, gradient);
-  BackwardOfShare(model, pool, gradient);
 }
 
 }  // namespace fathom

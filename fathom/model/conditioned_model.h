@@ -3,6 +3,7 @@
 #ifndef FATHOM_MODEL_CONDITIONED_MODEL_H_
 #define FATHOM_MODEL_CONDITIONED_MODEL_H_
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -11,11 +12,11 @@
 
 namespace fathom {
 
-// The functions of one of several who share the work: every so-many-th.
+// The functions [begin, end) of one of several who share the work; by default all.
 struct FunctionShare {
-  int number = 0;
-  int of = 1;
-  bool Holds(Index function) const { return function % of == number; }
+  Index begin = 0;
+  Index end = std::numeric_limits<Index>::max();
+  bool Holds(Index function) const { return begin <= function && function < end; }
 };
 
 class ConditionedModel {
@@ -36,12 +37,10 @@ class ConditionedModel {
   Conditioned& gradient(Index layer, Index function) { return gps_[layer][function].d_cavity; }
   // Once per Prepare. *gradient holds what the rows gave of theta and Z, gradient(.) the rest; both
   // are multiplied by `scale`. Leaves in *gradient the gradient of FactorEnergy() + scale * (what
-  // the rows stand for) with respect to all GPs.
+  // the rows stand for) with respect to the GPs of the share. O(M^3) per function.
   void Backward(const DeepGp& model, double scale, const ThreadPool& pool, DeepGp* gradient);
-  // The two halves of Backward. The second is O(M^3), for each function of the share.
-  void ScaleGradient(double scale, DeepGp* gradient);
-  void BackwardOfShare(const DeepGp& model, const ThreadPool& pool, DeepGp* gradient);
 
+  FunctionShare share() const { return share_; }
   // All functions by one number, from the first layer on.
   Index num_functions() const { return static_cast<Index>(flat_.size()); }
   std::pair<Index, Index> LayerAndFunction(Index number) const { return flat_[number]; }
