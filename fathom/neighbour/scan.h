@@ -28,7 +28,7 @@ class NearestList {
     found_.push_back({distance, row});
     if (found_.size() >= 2 * most_) KeepNearest();
   }
-  // The rows, nearest first, into memory for m of them; what is not there is left as it is.
+  // Writes the rows, nearest first, to memory for m of them; places without a row stay as they are.
   void Write(std::int32_t* rows) {
     KeepNearest();
     std::sort(found_.begin(), found_.end());
