@@ -2,7 +2,7 @@
 # linked a second time with the sanitized files before the library, so that these are all that is compiled anew: the whole
 # library would take longer than the usual build does. `make sanitize` compiles the whole.
 #   fathom_sanitized(<name> <sanitizers> <regular expression of files>)
-# builds fathom_<name>_tests and fathom_<name>_replay; .ci/run runs them.
+# builds fathom_<name>_tests and fathom_<name>_fuzz_replay; .ci/run runs them.
 function(fathom_sanitized name sanitizers files)
   set(sources ${FATHOM_COMPUTING} ${FATHOM_SOURCES})
   list(FILTER sources INCLUDE REGEX "${files}")
