@@ -125,22 +125,22 @@ struct CheckPosterior {
 };
 
 // The names by which files call the kinds of posteriors.
-constexpr const char* kDraws = "draws";
-constexpr const char* kGaussian = "gaussian";
-constexpr const char* kDropout = "dropout";
-constexpr const char* kMoments = "moments";
+constexpr const char* kDrawsKind = "draws";
+constexpr const char* kGaussianKind = "gaussian";
+constexpr const char* kDropoutKind = "dropout";
+constexpr const char* kMomentsKind = "moments";
 
 struct WritePosterior {
   Json& json;
   const ArrayWriter& arrays;
 
   void operator()(const PooledDraws& p) const {
-    json.update({{"posterior", kDraws}, {"draws", p.noise.size()}});
+    json.update({{"posterior", kDrawsKind}, {"draws", p.noise.size()}});
     arrays.Write("weights", p.weights);
     arrays.Write("noise_variance", p.noise);
   }
   void operator()(const GaussianPosterior& p) const {
-    json.update({{"posterior", kGaussian},
+    json.update({{"posterior", kGaussianKind},
                  {"draws", p.draws},
                  {"seed", p.seed},
                  {"noise_variance", ToJson(p.noise)}});
@@ -148,7 +148,7 @@ struct WritePosterior {
     arrays.Write("weights.std", p.sd);
   }
   void operator()(const DropoutPosterior& p) const {
-    json.update({{"posterior", kDropout},
+    json.update({{"posterior", kDropoutKind},
                  {"draws", p.draws},
                  {"seed", p.seed},
                  {"rate", ToJson(p.rate)},
@@ -156,7 +156,7 @@ struct WritePosterior {
     arrays.Write("weights", p.weights);
   }
   void operator()(const PbpPosterior& p) const {
-    json.update({{"posterior", kMoments}, {"noise_variance", ToJson(p.noise)}});
+    json.update({{"posterior", kMomentsKind}, {"noise_variance", ToJson(p.noise)}});
     arrays.Write("weights.mean", p.weights.M);
     arrays.Write("weights.variance", p.weights.V);
   }
@@ -173,25 +173,25 @@ void ReadDrawn(const Json& json, Drawn* posterior) {
 NetworkPosterior ReadPosterior(const Json& json, Index weights, const ArrayReader& arrays) {
   std::string kind;
   ReadField(json, "posterior", &kind);
-  if (kind == kDraws) {
+  if (kind == kDrawsKind) {
     Index draws = 0;
     ReadField(json, "draws", &draws);
     return PooledDraws{arrays.TakeMatrix("weights", draws, weights),
                        arrays.TakeVector("noise_variance", draws)};
   }
-  if (kind == kGaussian) {
+  if (kind == kGaussianKind) {
     GaussianPosterior posterior{.mu = arrays.TakeVector("weights.mean", weights),
                                 .sd = arrays.TakeVector("weights.std", weights)};
     ReadDrawn(json, &posterior);
     return posterior;
   }
-  if (kind == kDropout) {
+  if (kind == kDropoutKind) {
     DropoutPosterior posterior{.weights = arrays.TakeVector("weights", weights)};
     ReadDrawn(json, &posterior);
     ReadField(json, "rate", &posterior.rate);
     return posterior;
   }
-  if (kind != kMoments) ThrowError("posterior of the kind ", Quoted(kind), " is not known");
+  if (kind != kMomentsKind) ThrowError("posterior of the kind ", Quoted(kind), " is not known");
   PbpPosterior posterior{.weights = {arrays.TakeVector("weights.mean", weights),
                                      arrays.TakeVector("weights.variance", weights)}};
   ReadField(json, "noise_variance", &posterior.noise);

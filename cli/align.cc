@@ -6,7 +6,7 @@ namespace fathom::cli {
 
 namespace {
 
-// Characters, not bytes: those of UTF-8 that go on with one do not count.
+// Counts characters, not bytes: the further bytes of a UTF-8 character do not count.
 std::size_t WidthOf(const std::string& cell) {
   return static_cast<std::size_t>(std::count_if(cell.begin(), cell.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

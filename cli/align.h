@@ -6,7 +6,7 @@
 
 namespace fathom::cli {
 
-// Rows of text under a header, columns aligned; the first one and the last one to the left.
+// Aligns rows of text under a header: the first and the last column to the left, others right.
 std::string Align(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace fathom::cli

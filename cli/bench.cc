@@ -39,7 +39,7 @@ struct BenchOptions {
   int threads = 0;
 };
 
-// Without a folder of data, a study of tables of which the program makes some runs on those.
+// Without a folder of data, a study runs on those of its tables that the program makes itself.
 void SkipWhatIsRead(const BenchOptions& options, Study* study) {
   std::vector<std::string> made, read;
   for (const std::string& dataset : study->datasets)
@@ -62,7 +62,7 @@ Study ReadStudy(const BenchOptions& options) {
   return study;
 }
 
-// Results of methods with other settings are kept, removed, or a reason to refuse.
+// Keeps or removes results of methods whose settings have changed, or refuses to go on.
 void TreatChanged(const BenchOptions& options, const std::vector<Unit>& units,
                   ResultsFile* results) {
   if (options.if_changed == "keep") return;

@@ -22,7 +22,7 @@ namespace fathom::cli {
 
 namespace {
 
-// The whole of `text` as a number.
+// Parses all of `text` as a number.
 template <typename Number>
 bool ParseNumber(std::string_view text, Number* number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);

@@ -43,7 +43,7 @@ Command AddBaseline(CLI::App* program);
 Command AddCompletion(CLI::App* program);
 Command AddMan(CLI::App* program);
 
-// The reader of standard output has gone away: no fault of anybody's, and nobody is left to tell.
+// The reader of standard output has gone away. That is no error, and nobody is left to tell.
 struct ClosedPipe : std::exception {};
 
 // Writes all of `text` to standard output at once. Throws ClosedPipe, or Error if it cannot be

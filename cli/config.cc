@@ -21,7 +21,7 @@ void Parse(std::vector<std::string> arguments, CLI::App* program) {
   program->parse(std::move(arguments));
 }
 
-// What the user gave, nothing being required yet; counts of options tell what a setting may add.
+// Parses what the user gave and requires nothing; the counts then say which settings may be added.
 CLI::App* ParseLeniently(const std::vector<std::string>& arguments, CLI::App* program) {
   std::vector<CLI::Option*> required;
   for (CLI::App* command : program->get_subcommands({})) {
@@ -147,7 +147,7 @@ std::map<std::string, std::vector<std::string>> Settings(const CLI::App& app) {
   std::map<std::string, std::vector<std::string>> settings;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = SettingName(*option);
-    // What does not change the model is no part of it.
+    // Options that do not change the model are not kept in it.
     constexpr std::string_view kOfThisRun[] = {"json", "threads", "memory", "packed"};
     if (name.empty() || std::ranges::count(kOfThisRun, name) > 0) continue;
     std::vector<std::string> values = option->reduced_results();

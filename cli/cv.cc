@@ -128,7 +128,7 @@ std::string HumanScores(const FoldScores& scores) {
   std::string text;
   char buffer[200];
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    // One split has no error.
+    // One split has no standard error.
     std::snprintf(buffer, sizeof(buffer), "%-20s %12s +- %-12s %s\n", means[i].kind->key,
                   Short(means[i].value).c_str(),
                   std::isnan(errors[i].value) ? "?" : Short(errors[i].value).c_str(),
@@ -149,7 +149,7 @@ std::string LinearText(const FoldScores& linear) {
          "\n";
 }
 
-// Numbers: target by target where there are several, whose units may differ.
+// The scores of numbers. Several targets are shown one by one, because their units may differ.
 std::string NumbersText(const Schema& schema, const FoldScores& scores, const FoldScores& linear) {
   if (scores.of_target.empty()) return HumanScores(scores) + "\n" + LinearText(linear);
   std::string text;
@@ -162,7 +162,7 @@ std::string NumbersText(const Schema& schema, const FoldScores& scores, const Fo
          Short(std::get<Scores>(linear.mean).mean_log_likelihood) + "\n";
 }
 
-// Target by target.
+// An object per target.
 nlohmann::ordered_json TargetsJson(const Schema& schema, const FoldScores& scores) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (std::size_t t = 0; t < scores.of_target.size(); ++t) {
@@ -207,7 +207,7 @@ std::string Report(const CvOptions& options, const Dataset& dataset,
   return json.dump(2) + "\n";
 }
 
-// Behind the other columns: those of each target in turn.
+// Adds the quantiles behind the other columns, target by target.
 void AddQuantiles(const Schema& schema, const std::vector<double>& quantiles,
                   const CrossValidation& result, Table* table) {
   for (const std::string& target : schema.targets) {
@@ -289,7 +289,7 @@ int RunCv(const CLI::App& app, CvOptions* options) {
   const Recipe recipe = FinishRecipe(app, &options->recipe);
   const std::vector<double> quantiles = ParseProbabilities("--quantiles", options->quantiles);
   for (std::string& words : options->compare) words.erase(0, words.find_first_not_of(' '));
-  // Before the table is read: a wrong word must not cost the folds before it.
+  // This comes before the table is read: a wrong word must not cost the folds before it.
   for (const std::string& words : options->compare) {
     if (words != "linear") RecipeOf(app, words);
   }

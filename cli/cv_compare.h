@@ -20,7 +20,7 @@ struct ComparedRecipe {
 // for words that are no options of a recipe.
 Recipe RecipeOf(const CLI::App& command, const std::string& words);
 
-// A line per recipe, for people or as one JSON object; of several targets, for each of them.
+// A line per recipe, for people or as one JSON object. Several targets have their own lines.
 std::string ComparisonText(const std::vector<ComparedRecipe>& compared,
                            const std::vector<std::string>& targets);
 std::string ComparisonJson(const std::vector<ComparedRecipe>& compared,

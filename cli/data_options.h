@@ -1,5 +1,5 @@
 // The options that say how a table is read and what its columns are for, the same in every
-// command, and their memory in the model, by which 'fathom resume' reads the table again.
+// command. The model keeps them, so that 'fathom resume' can read the table again.
 #ifndef FATHOM_CLI_DATA_OPTIONS_H_
 #define FATHOM_CLI_DATA_OPTIONS_H_
 
@@ -57,7 +57,7 @@ Dataset ReadData(const DataOptions& options, int threads);
 
 // The table and the data options that `app` was given, as the text Model::data.origin.
 std::string DescribeData(const CLI::App& app, const std::string& table);
-// The same back. Throws Error if the text is not one of DescribeData's.
+// The reverse of DescribeData. Throws Error if the text is not one of its.
 DataOptions DataFromDescription(const std::string& description);
 
 // The table as rows for a model with this schema.
@@ -72,13 +72,13 @@ class RowsForModel {
   RowsForModel(const DataOptions& options, const MemoryOptions& memory, const Schema& schema,
                int threads, const Wanted& wanted);
   ~RowsForModel();
-  // Without its rows, where these are elsewhere.
+  // The table, without its rows if they are in a packed copy.
   const Table& table() const;
   const InputRows& rows() const;
   // The columns to keep, with the cells of rows first, first + 1, ... as they stand in the file.
   Table Kept(Index first, Index count) const;
-  // Calls visit for one piece of the table after the other, so that memory beside it does not grow
-  // with it, with options that know the piece's place; once, with no rows, if there are none.
+  // Calls visit for one piece of the table after the other, so that predictions of a long table
+  // need little memory. The options know the piece's place. A table without rows is one piece.
   void ForEachPiece(
       Index most_rows, const PredictOptions& options,
       const std::function<void(const Dataset& rows, const PredictOptions& options)>& visit) const;

@@ -24,7 +24,7 @@ constexpr const char* kEvaluateExample =
     "  fathom evaluate price.fathom test.csv\n"
     "  fathom evaluate price.fathom test.csv --json | jq .rmse\n\n"
     "TEST.csv needs the model's inputs and its target. Rows without a target are left out. All "
-    "scores are in the\nunits of the file. Of classes, the last table counts rows by their true "
+    "scores are in the\nunits of the file. For classes, the last table counts rows by their true "
     "and predicted class.";
 
 struct EvaluateOptions {

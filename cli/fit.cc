@@ -65,8 +65,8 @@ int RunFit(const CLI::App& app, FitOptions* options) {
     control.settings = Settings(app);
     // What --quality stands for, so that the settings say the same when its meaning changes.
     for (const auto& [option, word] : options->recipe.by_quality) control.settings[option] = {word};
-    // What an interrupted training has left may be worth hours: it only makes room, when this one
-    // has begun.
+    // The checkpoint of an interrupted training may be worth hours. It is only renamed, and only
+    // when this training has begun.
     control.callback = [show = control.callback, old = control.checkpoint,
                         begun = false](const Progress& progress) mutable {
       if (!std::exchange(begun, true)) PutAside(old);

@@ -151,7 +151,7 @@ Json JsonLayer(const GpLayer& layer) {
           {"functions", functions}};
 }
 
-// What is known of any model, and of those that `fit` makes, which columns matter.
+// Shows what is known of any model and, for models that `fit` makes, which columns matter.
 std::string JsonModel(const InspectOptions& options, const Model& model) {
   if (!KnowsRelevance(model)) {
     Json json = {{"kind", "model"}};
@@ -194,7 +194,7 @@ std::string SettingsOf(const InspectOptions& options, const Model& model) {
 }
 
 int RunInspect(InspectOptions options) {
-  // What is named like a model is one, so that damage to it is told as that.
+  // A file with the name of a model counts as one, so that damage to it is reported as such.
   if (!options.file.ends_with(".fathom") && !LooksLikeModel(options.file)) {
     if (options.config) ThrowError("--config: ", options.file, " is no model; leave it out");
     options.data.table = options.file;

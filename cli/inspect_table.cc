@@ -158,7 +158,7 @@ std::string JsonTable(const TableFacts& facts) {
                  {"command", facts.proposal.empty() ? Json() : Json(facts.proposal)}};
   if (!facts.proposal.empty()) json["fit"]["target_kind"] = facts.target_kind.name;
   if (!facts.alternative.empty()) json["fit"]["alternative"] = facts.alternative;
-  // A text that is not UTF-8 is one of the problems, and must not keep the others from being told.
+  // A string that is not UTF-8 is one of the problems, and must not hide the others.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -170,7 +170,7 @@ bool LooksLikeModel(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char start[9];
   if (!file.read(start, sizeof(start))) return false;
-  // The length of a JSON header, and its first brace: no text has the zero bytes of the length.
+  // A model begins with the length of a JSON header and its first brace. No text has zero bytes.
   std::uint64_t length = 0;
   std::memcpy(&length, start, sizeof(length));
   return start[8] == '{' && length < (std::uint64_t{1} << 32);

@@ -11,8 +11,8 @@ namespace fathom::cli {
 // Whether the file begins like a model; one that cannot be read does not.
 bool LooksLikeModel(const std::string& path);
 
-// Prints it all, for people or as one JSON object. Returns the code of the exit: whether 'fathom
-// fit' with these options would take the table. Throws Error if the table cannot be read.
+// Prints it all, for people or as one JSON object. Returns the exit code, which says whether
+// 'fathom fit' with these options would take the table. Throws Error if the table cannot be read.
 int InspectTable(const DataOptions& options, bool json);
 
 }  // namespace fathom::cli

@@ -48,7 +48,7 @@ void CheckFirstWord(int argc, char** argv, const std::vector<Command>& commands)
              " the commands are ", QuotedList(names), " (see 'fathom --help')");
 }
 
-// The word that begins with a dash and that no option of `app` is called.
+// `word` begins with a dash, but is no option of `app`.
 std::string ExplainUnknown(const std::string& word, const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -59,7 +59,7 @@ std::string ExplainUnknown(const std::string& word, const CLI::App& app) {
   return "there is no option " + Quoted(name) + (guess == ";" ? "" : guess);
 }
 
-// A value that is not of its option's type, which is a number for all but strings.
+// A value is not of its option's type. That type is a number, because any text is a good string.
 std::string ExplainConversion(const CLI::ParseError& error, const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->empty()) continue;
@@ -75,7 +75,7 @@ std::string ExplainConversion(const CLI::ParseError& error, const CLI::App& app)
   return error.what();
 }
 
-// What is wrong with the options, better told than CLI11 does where it only lists what is left.
+// Says what is wrong with the options, where CLI11 would only list what is left over.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
     return ExplainConversion(error, app);
@@ -133,8 +133,8 @@ int Run(int argc, char** argv) {
   throw InternalError("no command was parsed");
 }
 
-// A file that we open must not become standard output because that was closed. What stands there
-// instead can be read only, so that writing to it fails as it should.
+// If standard output is closed, the next file that we open would take its place. So we open
+// something there that can only be read, and writing to it fails as it should.
 void FillClosedStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
@@ -143,7 +143,7 @@ void FillClosedStreams() {
   }
 }
 
-// Tables are mapped: whoever touches what is no longer in the file gets this signal.
+// Tables are mapped into memory: reading what is no longer in the file raises this signal.
 void ExplainLostFile(int /*signal*/) {
   constexpr std::string_view kMessage =
       "fathom: a file became shorter while it was read; try again when nothing writes to it\n";

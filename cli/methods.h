@@ -8,8 +8,8 @@
 
 namespace fathom::cli {
 
-// The first is meant where a study names none. The options of a deep GP are those of 'fathom fit',
-// those of a neural network those of 'fathom baseline'.
+// A study that names no kind means the first. A deep GP takes the options of 'fathom fit', a neural
+// network those of 'fathom baseline'.
 std::vector<MethodKind> MethodKinds();
 
 }  // namespace fathom::cli

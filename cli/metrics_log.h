@@ -13,7 +13,7 @@ class MetricsLog {
  public:
   // A log of the steps after `first_step`. What the file says of the steps up to there stays, so
   // that a resumed training leaves the lines of one that was never stopped; with 0 it starts empty.
-  // Throws Error if the file cannot be written, or is to be continued but no such log.
+  // Throws Error if the file cannot be written, or if it should be continued and is no such log.
   MetricsLog(const std::string& path, std::vector<std::string> target_names, Index first_step);
   ~MetricsLog();
   MetricsLog(const MetricsLog&) = delete;

@@ -33,7 +33,7 @@ constexpr const char* kPredictExample =
     "targets the columns are NAME_mean\nand so on. If TEST.csv has the target columns, log_density "
     "is the log density of their values. outside is the\nnumber of inputs in which the row lies "
     "beyond the training rows. Other columns are ignored, or written too with\n"
-    "--keep.\n\nOf classes: the most "
+    "--keep.\n\nFor classes: the most "
     "probable class and a column p_CLASS for each; log_probability is that of the true class.";
 
 struct PredictCommandOptions {
@@ -78,7 +78,7 @@ class Pieces {
   virtual void Finish() {}
 };
 
-// The header once.
+// Writes the header once, before the first piece.
 class CsvPieces : public Pieces {
  public:
   explicit CsvPieces(Output* output) : output_(output) {}
@@ -155,7 +155,7 @@ Table SideBySide(const Table& kept, const Table& predicted) {
   return both;
 }
 
-// How many rows lie beyond the range of the training, and in which columns. None: no note.
+// Adds a note on how many rows lie beyond the range of the training, if any, and in which columns.
 std::vector<Note> NotesOn(const RowsForModel& test, const Model& model) {
   std::vector<Note> notes = test.rows().notes();
   const InputRange& range = model.data().range;

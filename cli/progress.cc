@@ -17,9 +17,9 @@ namespace {
 
 volatile std::sig_atomic_t caught_signal = 0;
 
-// Of computing: however busy the machine is, a step that is nearly done is not lost. The clock is
-// that of the main thread, which takes part in all work: that of the process runs as many times
-// faster as there are cores.
+// This is processor time: a step that is nearly done is not lost because the machine is busy. The
+// clock is that of the main thread, which takes part in all work: that of the process runs as many
+// times faster as there are cores.
 constexpr time_t kPatience = 2;  // seconds
 timer_t patience;
 
@@ -37,7 +37,7 @@ void TakeNote(int signal) {
   SetPatience(kPatience);
 }
 
-// The step of a large network takes too long to be waited for.
+// Ends the program if a step takes too long to wait for, as in a large network.
 void GiveUp(int /*signal*/) {
   constexpr std::string_view kMessage =
       "fathom: interrupted within a long step, whose result is lost; what was written before it, "
@@ -135,7 +135,7 @@ Interrupts::Interrupts() {
   static_cast<void>(::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &patience));
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
-    // As nohup has it, or a shell for a command in the background.
+    // nohup ignores it, and so does a shell for a command in the background.
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = TakeNote;

@@ -25,8 +25,8 @@ void AddRecipeOptions(CLI::App* app, RecipeOptions* options);
 // is out of range.
 Recipe FinishRecipe(const CLI::App& app, RecipeOptions* options);
 
-// What --task auto means beside that likelihood: one of classes asks for them, one of numbers for
-// numbers. Other tasks stay.
+// The task, with 'auto' replaced by what the likelihood asks for: a likelihood of classes asks for
+// classes, one of numbers for numbers.
 std::string TaskFor(const std::string& task, const Recipe& recipe);
 
 }  // namespace fathom::cli

@@ -68,7 +68,7 @@ ColumnFacts FactsOf(const Table& table, Index c) {
   return facts;
 }
 
-// How the cells were read is worth knowing, too, where fit would refuse the table.
+// Notes on how the cells were read help even if fit would refuse the table.
 void AddNotesUpToTheRefusal(const Table& table, const Roles& roles, std::vector<Note>* notes) {
   notes->clear();
   try {
@@ -153,7 +153,7 @@ void AddBits(const DataOptions& options, const FileBytes& file, TableFacts* fact
     std::erase(facts->left_out, name);
   }
   for (ColumnFacts& column : facts->columns) {
-    // More digits than a number of any meaning has.
+    // No meaningful number has so many digits.
     constexpr double kTooLarge = 1e15;
     const bool candidate = !column.levels.empty() || column.max >= kTooLarge;
     if (!candidate || std::strcmp(column.role, "input") != 0) continue;

@@ -14,7 +14,7 @@ struct LikelyTarget {
   std::string options;  // with which fit takes it for what it may be; empty: with none
 };
 
-// Of a dataset for training. Several targets are numbers.
+// The dataset is one for training. Several targets count as numbers.
 LikelyTarget KindOfTarget(const Dataset& dataset);
 
 }  // namespace fathom::cli

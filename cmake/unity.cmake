@@ -16,6 +16,10 @@ function(fathom_compile_together target most)
   foreach(source IN LISTS sources)
     # Highway compiles a file once per instruction set, by including it again.
     file(STRINGS ${source} again REGEX "foreach_target\\.h")
+    if(again)
+      # Machines that have SSE4 but not AVX2 are fifteen years old: they take the variant for SSE2.
+      set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS "HWY_DISABLED_TARGETS=(HWY_SSE4|HWY_SSSE3)")
+    endif()
     if(again OR source IN_LIST arg_ALONE)
       continue()
     endif()

@@ -81,8 +81,9 @@ Schema NumericSchema(const std::vector<std::string>& inputs,
 // Decides from the training table what every column is for. Columns that cannot help are left out
 // with a note: those that never vary, that are empty, that repeat another one, or that hold a
 // string of its own in every row. Throws Error with advice for columns that a model cannot use as
-// they are: strings with more than 100 levels or nearly as many as rows, weights that are strings, several targets of which one is, and targets
-// of one class only; and for columns that are not there or named in two roles.
+// they are: strings with more than 100 levels or nearly as many as rows, weights that are strings,
+// several targets of which one is, and targets of one class only; and for columns that are not
+// there or named in two roles.
 Schema MakeSchema(const Table& table, const Roles& roles, std::vector<Note>* notes);
 // The same for a table whose rows are elsewhere. same(a, b) says whether two columns have the same
 // cells; it is asked where their facts cannot tell them apart.

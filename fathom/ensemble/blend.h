@@ -13,7 +13,7 @@ namespace fathom {
 // wrong independently of each other, which evens out weights that few rows cannot tell apart.
 Vector BlendWeights(const Matrix& errors, const Vector& row_weights = {});
 
-// Draws weights back to the first member, the simplest, as far as the rows do not tell that the
+// Draws weights back to the first member, the simplest, unless the rows show clearly that the
 // others help. With g the mean over rows of how much the blend lowers the squared error of the
 // first member, and s the standard error of that mean,
 //   w = t w + (1 - t) e_1,   t = (g / s - 1.5) / 1.5 between 0 and 1.               [blend-doubt]

@@ -15,7 +15,7 @@ namespace fathom {
 
 namespace {
 
-// Steps of a factor of the root of ten, over which a mixture of Gaussians is smooth.
+// In steps of about the fourth root of ten a mixture of Gaussians is smooth.
 const Vector kScales =
     (Vector(12) << 0.056, 0.1, 0.18, 0.32, 0.56, 1, 1.8, 3.2, 5.6, 10, 20, 50).finished();
 // The shares of the same scales in a Student t with five degrees of freedom.
@@ -110,8 +110,8 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
     Matrix seen(N, folds);
     for (std::int32_t fold = 0; fold < folds; ++fold)
       seen.col(fold) = views[static_cast<std::size_t>(fold)].col(t);
-    // What queries see: made in the same way, from predictions without a fold, and so with fewer
-    // neighbours; a row's own errors are smaller.
+    // What queries see is made in the same way: from predictions without a fold. Those have fewer
+    // neighbours, so a row's own errors are smaller.
     Vector by_all = seen.rowwise().sum();
     for (Index n = 0; n < N; ++n)
       by_all[n] = (by_all[n] - seen(n, table.fold_of_row[n])) / static_cast<double>(folds - 1);
@@ -138,7 +138,7 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
   return noise;
 }
 
-// Errors are not told apart finer than the target is given, unless they are smaller than that.
+// No standard deviation is below the rounding of the target, unless the errors are smaller too.
 Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
   Vector floor = Vector::Zero(table.targets());
   if (table.cell.rows() > 0) return floor;  // steps have probabilities

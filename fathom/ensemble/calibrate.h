@@ -14,15 +14,15 @@ namespace fathom {
 // What an ensemble says of the rows of its own training, in scaled units.
 struct LeftOut {
   Moments centre;  // [N, targets], each row predicted without itself: see Centre()
-  // The same of all rows outside a fold, predicted without the rows of the fold too. Null: where
-  // the table is noisier is not asked.
+  // The same for all rows outside a fold, predicted without the rows of the fold too. Null: local
+  // noise is not looked for.
   std::function<Moments(std::int32_t fold)> without_fold;
 };
 
 // Where the errors are larger than usual is learnt from the errors of neighbours. A neighbour's
 // error must come from a prediction that did not know the row: otherwise an outlier would announce
 // itself. So the errors that a row sees are those made without its fold. `spread` receives the
-// left-out centres with the variances that local noise makes of theirs.
+// left-out centres, with variances that include the local noise.
 Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
                       const ThreadPool& pool, Moments* spread = nullptr);
 

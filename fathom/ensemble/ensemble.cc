@@ -89,7 +89,7 @@ class EnsembleTraining {
     return left;
   }
 
-  // A network that was trained to its end, or failed numerically: its kind is then left out.
+  // Adds a network that was trained to its end. If it failed numerically, its kind is left out.
   void Add(Member network) {
     done_.push_back(network);
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
@@ -225,7 +225,7 @@ class EnsembleTraining {
     return steps;
   }
 
-  // What the neighbours of the table are doing, at the place in the whole where the networks are.
+  // Reports on the fit of neighbour GPs, as progress where the networks have got to.
   bool Tell(Progress progress) {
     if (!control_.callback || stopped_) return !stopped_;
     progress.step = progress.steps = StepsOfDone();
@@ -322,7 +322,7 @@ class EnsembleTraining {
     // The networks come first: one of them leads.
     if (line != nullptr && (members.empty() || shares[shares.size() - 1] >= kLeastShare))
       members.push_back(AsMember(*line, shares[shares.size() - 1]));
-    // The second time takes out what the first one rounds.
+    // The second time removes the rounding errors of the first.
     NormalizeWeights(&members);
     NormalizeWeights(&members);
     return members;

@@ -29,8 +29,8 @@ bool CanBeFolded(const Dataset& dataset) {
 }
 
 // A network of an ensemble need not know everything: neighbours and other networks make up for it.
-// So it has fewer pseudo-points than one that stands alone, learns faster and not for longer where
-// the noise is small. Many rows teach a second hidden layer; it then costs no more to have fewer
+// So it has fewer pseudo-points than one that stands alone, learns faster, and takes no more steps
+// if the noise is small. Many rows teach a second hidden layer; it then costs no more to have fewer
 // pseudo-points in each (docs/measurements/decisions.md).
 void MakeLight(Index rows, Recipe* recipe) {
   constexpr double kPointsPerRoot = 1.6;

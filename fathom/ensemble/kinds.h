@@ -12,8 +12,8 @@ namespace fathom {
 // Whether Fit makes an ensemble of it.
 bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe);
 
-// The recipes of the kinds, the cheapest first. Each is for a network on one fold of a table of so
-// many rows; time budgets are the business of who trains them.
+// The recipes of the kinds, the cheapest first. Each is for a network that learns from all but one
+// fold of the dataset. Whoever trains them sets the time budgets.
 std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset);
 
 }  // namespace fathom

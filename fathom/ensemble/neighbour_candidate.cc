@@ -14,7 +14,7 @@ namespace fathom {
 
 namespace {
 
-// Enough that as many as are wanted are left without those of one fold of five.
+// Without the rows of one fold of five, kNeighbours are usually left.
 constexpr Index kSpare = 24;
 
 // Half of the neighbours teach the same, unless rows are few (docs/measurements/decisions.md).

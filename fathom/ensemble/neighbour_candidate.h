@@ -1,4 +1,4 @@
-// A neighbour GP that may join an ensemble, and what it says of rows without themselves.
+// A neighbour GP that may join an ensemble, and how it predicts each row without that row.
 #ifndef FATHOM_ENSEMBLE_NEIGHBOUR_CANDIDATE_H_
 #define FATHOM_ENSEMBLE_NEIGHBOUR_CANDIDATE_H_
 

@@ -25,8 +25,8 @@ struct Candidate {
   const NeighbourCandidate* neighbours;  // or null
 };
 
-// [N, targets]: by how much errors are scaled down that are large because cells are not known. They
-// would hide what is known of the other rows. 1 where all cells are certain.
+// [N, targets]: factors by which errors are scaled down if they are large because cells are not
+// known. Such errors would hide what the other rows tell. 1 where all cells are certain.
 Matrix Certainty(const ScaledTable& table, const Ridge& line) {
   const Matrix by_cells = table.x.var * line.weights.cwiseAbs2();
   Matrix certainty(table.rows(), table.targets());
@@ -37,7 +37,7 @@ Matrix Certainty(const ScaledTable& table, const Ridge& line) {
   return certainty;
 }
 
-// `line`, or null: the first candidate.
+// `line` is the first candidate, or null if there is no straight line.
 Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
                  const RidgeFit* line) {
   const Index N = table.rows();
@@ -55,7 +55,7 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
       errors.middleRows(t * N, N).array().colwise() *= certainty.col(t).array();
   }
   const Vector counts = table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector();
-  // What is not known says nothing of any candidate.
+  // A missing target says nothing about any candidate.
   for (Index cell = 0; cell < errors.rows(); ++cell) {
     if (errors.row(cell).hasNaN()) errors.row(cell).setZero();
   }
@@ -65,7 +65,7 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
   return weights / weights.sum();
 }
 
-// Of the targets that the row has.
+// The squared errors of the targets that the row has.
 double KnownSquares(const Eigen::RowVectorXd& errors) {
   return errors.array().isNaN().select(0, errors).squaredNorm();
 }
@@ -98,8 +98,8 @@ NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
     : table_(table), recipe_(recipe), pool_(pool), callback_(std::move(callback)) {
   if (recipe.local == Local::kNever) return;
   line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
-  // The line as it will be, not without each row: it hardly knows a single row, and what it leaves
-  // over must be one function.
+  // This is the line of all rows, not one without each row: a single row hardly bends it, and what
+  // it leaves over must be one function.
   on_line_ = FitNeighbours(PredictRidge(line_->ridge, table.x).mean);
 }
 

@@ -25,7 +25,7 @@ class NumberEnsemble {
   NumberEnsemble(const ScaledTable& table, const Recipe& recipe, const ThreadPool& pool,
                  Callback callback);
 
-  // Of rows that were left out, by the best of what was fitted so far.
+  // The squared error of left-out rows, by the best of what was fitted so far.
   double SquaredError() const;
 
   // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
@@ -37,8 +37,8 @@ class NumberEnsemble {
   // The members in the order in which they build on each other, and their calibration.
   const std::vector<Member>& members() const { return members_; }
   const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
-  // [N, targets] in scaled units: what Spread makes the density of each row of, none of the members
-  // having seen it.
+  // [N, targets] in scaled units: the centre of each row's density, for Spread, from members that
+  // have not seen the row.
   const Moments& centre() const { return centre_; }
 
  private:

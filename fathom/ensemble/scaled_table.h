@@ -22,8 +22,8 @@ struct ScaledTable {
   std::vector<std::int32_t> copies;       // [N], see FindCopies
   std::vector<Split> folds;               // copies of a row are held out together
   std::vector<std::int32_t> fold_of_row;  // [N]
-  // Of a target in steps, of which y is then the latent z (target_shape.h): [N, 2], how far z may
-  // lie below and above y. Else empty.
+  // If the target is given in steps, y is the latent z (target_shape.h), and this [N, 2] says how
+  // far z may lie below and above y. Else empty.
   Matrix cell;
 
   Index rows() const { return x.rows(); }

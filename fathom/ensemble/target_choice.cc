@@ -143,7 +143,7 @@ class Check {
  private:
   static constexpr double kLeast = -700;
 
-  // Of the probability between the two, the part that lies in the central interval of 95 %.
+  // The part of the probability between the two that lies in the central interval of 95 %.
   static double PartInside(double below, double up_to) {
     constexpr double kLow = 0.025, kHigh = 0.975;
     if (!(up_to > below)) return up_to > kLow && up_to < kHigh ? 1 : 0;

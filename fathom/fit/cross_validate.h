@@ -14,11 +14,11 @@ namespace fathom FATHOM_PUBLIC {
 
 struct CrossValidation {
   FoldScores scores;
-  // For every row that was held out, what the model predicts that has not seen it; of numbers, mean
-  // and variance. NaN for the other rows.
+  // The prediction of every row that was held out, by the model that has not seen it; for numbers,
+  // its mean and variance. NaN for the other rows.
   TargetPrediction out_of_fold;
   std::vector<Index> fold_of_row;  // -1 for a row that was never held out
-  // [rows, targets x quantiles that were asked for]: those of the first target first. Of classes,
+  // [rows, targets x quantiles that were asked for]: those of the first target first. Classes have
   // none.
   Matrix quantiles;
   bool interrupted = false;  // by the control, and nothing else here holds
@@ -32,8 +32,8 @@ struct CrossValidationProgress {
 // What accompanies a cross-validation. Nothing here changes what is predicted.
 struct CrossValidationControl {
   std::vector<double> quantiles = {};  // to return for every row that is held out
-  // After each step of any fold and each fold, from any thread, one call at a time; returning false
-  // ends it.
+  // Is called after each step of any fold and after each fold, from any thread, one call at a time;
+  // returning false ends it.
   std::function<bool(const CrossValidationProgress&)> callback = nullptr;
   // As in FitControl. With several, one fold comes after the other, and all ranks work on it.
   const Communicator* ranks = nullptr;

@@ -40,7 +40,7 @@ class Features {
 
 namespace {
 
-// Of one target, from the rows where it is known.
+// Predicts one target, from the rows where it is known.
 Moments PredictTarget(const Dataset& train, Index target, const Dataset& test) {
   std::vector<Index> known;
   for (Index n = 0; n < train.rows(); ++n) {

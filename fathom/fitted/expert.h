@@ -1,8 +1,9 @@
 // What one member of a model has learnt, in the scaled units of its training. A deep GP is one kind
-// of expert. A new kind derives from Expert, says how its predictor is made and how it is written,
-// as deep_gp_expert.h does, and how it is read: by a line in expert.cc, or by RegisterExpert where
-// it lives outside the engine. Models with it are saved, loaded, described and asked for
-// predictions; relevance, C code and further training need a deep GP (NetworkOf).
+// of expert. A new kind derives from Expert and says how its predictor is made, how it is written
+// and how it is read: linear_expert.h is the shortest example. expert.cc lists the readers; a kind
+// that lives outside the engine calls RegisterExpert. That is enough to save, load, describe and
+// predict. Relevance and C code know each kind by itself; only a deep GP can be trained further.
+// CONTRIBUTING.md lists the files that a new kind touches.
 #ifndef FATHOM_FITTED_EXPERT_H_
 #define FATHOM_FITTED_EXPERT_H_
 

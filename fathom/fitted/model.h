@@ -21,9 +21,9 @@ namespace fathom FATHOM_PUBLIC {
 class Expert;
 struct Calibration;
 
-// How the training of a network ended. In the summary of an ensemble, steps, seconds and recoveries
-// are summed over all its trainings; reason and message are those of the last one or, if that
-// failed, of the first member; the rest is of the first member.
+// How the training of a network ended. In the summary of an ensemble, the rows are those of the
+// table; steps, seconds and recoveries are summed over all its networks; the rest is of the first
+// network that was trained, or of the one that was interrupted.
 struct TrainingSummary {
   Index rows = 0;
   // Energy at the end over all rows, or over 10000 random ones if there are more.
@@ -81,8 +81,8 @@ class Model {
 
   const Schema& schema() const { return parts_->schema; }
   const std::vector<Member>& members() const { return parts_->members; }
-  // The first member, for where one must stand for all: in a fitted model, that of the network with
-  // the largest weight.
+  // The first member, for where one must stand for all: in an ensemble, the first of its networks
+  // or, if none has a share, the straight line.
   const Member& leader() const { return parts_->members.front(); }
   const Recipe& recipe() const { return parts_->recipe; }
   const TrainingSummary& summary() const { return parts_->summary; }

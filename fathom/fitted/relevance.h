@@ -17,7 +17,8 @@ std::vector<std::string> ConstantColumns(const Model& model);
 // How strongly the targets depend on the inputs.
 struct Relevance {
   // [inputs]: the shortest lengthscale among the functions of the first layer, in the units of the
-  // file; in an ensemble, of the network with the largest weight. Infinite of a straight line.
+  // file; in an ensemble, of its first network or, if it has none, of its neighbour GP. Infinite
+  // for a straight line.
   Vector lengthscale;
   // [targets, inputs]: root mean square slope of the prediction, relative to the largest of the
   // row. Slopes are per standard deviation of the input, taken at the pseudo-inputs of layer 0,
@@ -26,7 +27,7 @@ struct Relevance {
 };
 // Throws Error unless KnowsRelevance.
 Relevance FindRelevance(const Model& model);
-// Whether all members are deep GPs, neighbour GPs or straight lines.
+// Whether all members are deep GPs, neighbour GPs, straight lines or logistic regressions.
 bool KnowsRelevance(const Model& model);
 
 }  // namespace fathom

@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "fathom/base/error.h"
+#include "fathom/inference/log_z.h"
 
 namespace fathom {
-
-namespace {
-
-constexpr Index kTileRows = 16;
-
-}  // namespace
 
 LatentFunctions::LatentFunctions(DeepGp model, const ThreadPool& pool)
     : model_(std::move(model)), pool_(pool) {

@@ -172,7 +172,7 @@ Neighbours FindOthers(const NeighbourGp& gp, const NeighbourData& data,
 
 namespace {
 
-// Of these rows of the table, in their order.
+// The moments of these rows of the table, in their order.
 Moments MomentsOfRows(const NeighbourGp& gp, const NeighbourData& data, std::span<const Index> rows,
                       const Neighbours& neighbours, const ThreadPool& pool) {
   const auto count = static_cast<Index>(rows.size());
@@ -190,7 +190,7 @@ Moments MomentsOfRows(const NeighbourGp& gp, const NeighbourData& data, std::spa
   return moments;
 }
 
-// From the rows outside the fold.
+// Fits to the rows outside the fold.
 NeighbourGp FitWithoutFold(const NeighbourGp& start, const NeighbourData& data,
                            const RowGroups& groups, std::int32_t fold, const ThreadPool& pool) {
   std::vector<Index> rows;

@@ -45,9 +45,9 @@ struct RowGroups {
   const std::vector<std::int32_t>& copies;       // [N]
   const std::vector<std::int32_t>& fold_of_row;  // [N]
 };
-// The same with hyperparameters that have not seen the row either: a table of few rows can bend
-// them so that it predicts itself well. So each row has those of the rows outside its fold, which
-// are found from `gp`, those of all rows, in a few steps. Of many rows, `gp` serves all.
+// The same with hyperparameters that have not seen the row either, because in a small table they
+// can bend to its rows. Each row has those of the rows outside its fold; a few steps lead to them
+// from `gp`, those of all rows. In a large table `gp` serves all rows.
 Moments HonestMoments(const NeighbourGp& gp, const NeighbourData& data, const RowGroups& groups,
                       const Neighbours& neighbours, const ThreadPool& pool);
 

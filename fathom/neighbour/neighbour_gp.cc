@@ -40,9 +40,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
 using V = hn::Vec<D>;
 
-// As many rows as a vector has lanes, side by side: element i of a vector of lanes is row i's. The
-// m neighbours stand relative to their row, which is so at the origin. Loops work on several
-// neighbours at a time, so that what is loaded serves more than one of them.
+// Predicts as many rows at once as a vector has lanes: lane i belongs to row i. The m neighbours
+// are stored relative to their row, which is therefore at the origin. Loops work on several
+// neighbours at a time, so that each load serves more than one of them.
 class Lanes {
  public:
   Lanes(const neighbour::Work& work)
@@ -103,7 +103,7 @@ class Lanes {
         noise_[i * kLanes + lane] = n < 0 ? 1 : 1 / work_.data.Weight(n);
         if (n >= 0 && !work_.data.certain) NoteVariances(&x.var(n, 0));
         for (Index q = 0; q < D_; ++q) {
-          // What is not there stands so far away, and so far apart, that it correlates with
+          // Missing neighbours are put so far away, and so far apart, that they correlate with
           // nothing.
           constexpr double kFar = 1e6;
           x_[(i * D_ + q) * kLanes + lane] =
@@ -139,7 +139,7 @@ class Lanes {
     uncertain_ = uncertain_ || sum > 0;
   }
 
-  // Of the neighbours and, behind them, of the row itself.
+  // Gathers the variances of the neighbours and, behind them, those of the row itself.
   void GatherVariances(Index first) {
     u_.resize(static_cast<std::size_t>(Size((m_ + 1) * D_)));
     const auto count = static_cast<Index>(work_.queries.rows.size());
@@ -165,7 +165,7 @@ class Lanes {
   }
 
   // The squared distances of neighbour i to the neighbours from j on. Variances are added at the
-  // end, so that where there are none the sum is as if nobody had asked.
+  // end, so that a table without any keeps its bits.
   template <Index kCount>
   HWY_INLINE void Distances(Index i, Index j, V* r2) const {
     const D d;
@@ -418,7 +418,7 @@ class Lanes {
     for (const double lane : sums_) d_noise_ += lane;
   }
 
-  // Of the columns from q on.
+  // Adds the gradient of the lengthscales of kCount columns, from q on.
   template <Index kCount>
   HWY_INLINE void AddLengthscales(Index q) {
     V sum[kCount];

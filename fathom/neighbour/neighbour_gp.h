@@ -7,8 +7,8 @@
 // hyperparameters maximise it:
 //   dF = sum_n g_m dmean + g_v dvar,  w = K^-1 k,  a = K^-1 y_Z,               [neighbour-gradient]
 //   dmean = a' dk - w' dK a,   dvar = dv + ds - 2 w' dk + w' dK w.
-// One row costs O(m^3) for m neighbours, however many rows the table has. Where smooth functions
-// with M pseudo-points see a table from afar, this one sees what only the neighbours know.
+// One row costs O(m^3) for m neighbours, however many rows the table has. A smooth function with M
+// pseudo-points sees a table from afar; this one sees what only the neighbours know.
 //
 // A cell with variance adds it to the squared distance in its column: the row stands off by its own
 // standard deviation in a direction of its own, so K stays positive definite.
@@ -36,16 +36,16 @@ struct NeighbourGp {
 // than m ends with -1.
 using Neighbours = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// What a prediction rests on. Of the spans, each may be empty.
+// What a prediction rests on. Any of the spans may be empty.
 struct NeighbourData {
   const Moments& x;  // [N, D], the training rows
-  // [N, views]: what a row sees of its neighbours' targets. One view, unless rows must not see what
-  // was made with their own help. NaN where the target is not known; then it is in all views, and
-  // the row is nobody's neighbour.
+  // [N, views]: the targets of neighbours, as a row sees them. There is one view, unless targets
+  // were made with the help of rows that must not see them. An unknown target is NaN in all views,
+  // and its row is nobody's neighbour.
   const Matrix& y;
   std::span<const std::int32_t> view_of_row = {};  // [N]: of training rows; queries see the first
   std::span<const double> own = {};                // [N]: a row's own target; y.col(0) if empty
-  std::span<const double> weights = {};            // [N]: a row counts as so many; 1 if empty
+  std::span<const double> weights = {};            // [N]: how many rows it counts as; empty: one
   bool certain = false;  // true: no cell of x has a variance, so none need be looked at
 
   double Own(Index n) const { return own.empty() ? y(n, 0) : own[static_cast<std::size_t>(n)]; }

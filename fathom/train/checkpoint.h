@@ -23,7 +23,7 @@ struct FactorState {
 struct Checkpoint {
   Schema schema;
   TrainingData data;
-  Recipe asked = {};              // what the fit was asked for; of an ensemble, not the network's
+  Recipe asked = {};              // of the whole fit; in an ensemble not that of the network
   std::vector<Member> done = {};  // networks of the same ensemble whose training is finished
   NetworkInTraining network;      // as good as it is so far; its recipe is the one to go on with
   // The network holds the same parameters after exp(), so these cannot be taken from there.

@@ -43,7 +43,7 @@ bool AnyUncertain(const DatasetRows& rows, const Scaler& scaler) {
 // Gives y [rows, targets] of the given rows.
 using ReadTargets = std::function<Matrix(const std::vector<Index>& rows)>;
 
-// What the inputs, standardised, are to be multiplied by, or nothing.
+// The directions that standardised inputs are multiplied by, or nothing.
 Matrix Directions(const DatasetRows& rows, const Scaler& scaler, const ReadTargets& targets,
                   Whitening whitening) {
   if (whitening == Whitening::kNever) return {};
@@ -110,7 +110,7 @@ NetworkInTraining StartNetwork(const DatasetRows& rows, const Recipe& recipe, bo
   const auto targets = [&](const std::vector<Index>& some) {
     return Observations(*likelihood, start.target_scaler, rows.Read(some));
   };
-  // What a linear fit explains of a target is known of numbers only.
+  // Only for numbers is it known how much a linear fit explains.
   const bool judge = recipe.whitening == Whitening::kAuto && likelihood->TakesScaledTargets();
   start.input_scaler = FitInputScaler(
       rows,

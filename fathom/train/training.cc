@@ -186,7 +186,7 @@ void ResolveSteps(Index rows, Recipe* recipe) {
   const double more = recipe->optimizer.time_budget > 0 ? kMostWithBudget : 1;
   const double usual = recipe->effort * static_cast<double>(DefaultSteps(rows));
   steps = std::max(Index{1}, static_cast<Index>(more * usual));
-  // More effort than usual has some of these steps already; less asks for fewer of them, too.
+  // With more effort than usual some of these steps are made anyway; with less there are fewer.
   const double longer = 4 * std::min(recipe->effort, 1.0) * static_cast<double>(DefaultSteps(rows));
   if (low_noise_steps == 0) low_noise_steps = std::max(steps, static_cast<Index>(longer));
 }

@@ -18,7 +18,7 @@ struct TrainingContext {
   Recipe asked = {};                      // what the fit was asked for
   std::vector<Member> done = {};          // networks of the same ensemble
   Stopwatch* since_checkpoint = nullptr;  // shared by the networks of an ensemble; may be null
-  // Whether the network is to look for the columns that matter: in an ensemble, others do.
+  // Whether the network looks for the columns that matter. In an ensemble other members do.
   bool screen = false;
 };
 

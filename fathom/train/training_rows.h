@@ -25,7 +25,7 @@ class TrainingRows {
 
   Index rows() const { return facts_.rows; }
   const ScaledRows* in_memory() const { return in_memory_ ? &here_ : nullptr; }
-  // Of rows that are not in memory. Refers to this object.
+  // Reads rows that are not in memory. Refers to this object.
   RowReader Reader() const;
 
  private:
