@@ -100,8 +100,8 @@ const char* const kCalibration = R"(
 /* The calibrated prediction: all members' means averaged, with the spread that left-out rows have shown. Of the functions
    behind the targets, the mixture of all members. */
 static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
-  double means[@MEMBERS * @OUTPUTS], vars[@MEMBERS * @OUTPUTS], weights[@MEMBERS], centre[@OUTPUTS], var[@OUTPUTS];
-  double cells[@MEMBERS * @OUTPUTS], inside[@INPUTS];
+  double means[@MEMBERS * @OUTPUTS] = {0}, vars[@MEMBERS * @OUTPUTS], weights[@MEMBERS], centre[@OUTPUTS], var[@OUTPUTS];
+  double cells[@MEMBERS * @OUTPUTS] = {0}, inside[@INPUTS];
   int count = 0, k, s, t;
   @clip(x, inside);
   for (k = 0; k < @MEMBERS; ++k) {

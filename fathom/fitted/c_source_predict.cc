@@ -177,7 +177,7 @@ static inline int @say(const @member *member, const double *x, const double *x_s
 const char* const kMixture = R"(
 /* The mixture of all members. */
 static inline int @distribution(const double *x, const double *x_std, int observed, @component *out) {
-  double means[@MEMBERS * @OUTPUTS], cells[@MEMBERS * @OUTPUTS], var;
+  double means[@MEMBERS * @OUTPUTS] = {0}, cells[@MEMBERS * @OUTPUTS] = {0}, var;
   int count = 0, k, t;
   for (k = 0; k < @MEMBERS; ++k) {
     const @member *member = &@members[k];
