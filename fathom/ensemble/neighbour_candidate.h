@@ -23,10 +23,10 @@ class NeighbourCandidate {
     std::function<bool(const Progress&)> callback = nullptr;
   };
 
-  // Learns what the means of `trend` [N, targets] leave over of table.y. The trend of a row must come
-  // from a model that has not seen the row, or that can hardly bend to a single row. Its variance is
-  // what uncertain cells give to it, and no more. Keeps references to the table and the pool. Throws
-  // NumericalError if it cannot be fitted.
+  // Learns what the means of `trend` [N, targets] leave over of table.y. The trend of a row must
+  // come from a model that has not seen the row, or that can hardly bend to a single row. Its
+  // variance is what uncertain cells give to it, and no more. Keeps references to the table and the
+  // pool. Throws NumericalError if it cannot be fitted.
   NeighbourCandidate(const ScaledTable& table, Moments trend, const Options& options,
                      const ThreadPool& pool);
 
