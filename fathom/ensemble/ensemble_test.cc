@@ -298,58 +298,6 @@ TEST(Ensemble, NetworksLearnFromAllRowsInTheEnd) {
   ExpectSamePredictions(model, Resume(Wave(60), LoadCheckpoint(control.checkpoint)));
 }
 
-// Rows whose one input is not known are off by 10 whatever the members do; what these say of the
-// other rows must be heard all the same.
-TEST(Ensemble, MissingCellsDoNotHideWhatTheOtherRowsTell) {
-  constexpr Index kRows = 150;
-  RandomStream stream(5);
-  DatasetParts dataset;
-  dataset.schema = NumericSchema({"a"}, {"y"});
-  dataset.inputs = Moments::Certain(stream.NormalMatrix(kRows, 1));
-  dataset.targets = 10 * dataset.inputs.mean.array() + (3 * dataset.inputs.mean.array()).sin();
-  dataset.targets += 0.05 * stream.NormalMatrix(kRows, 1);
-  for (Index n = 0; n < kRows; n += 12) {
-    dataset.inputs.mean(n, 0) = 0;
-    dataset.inputs.var(n, 0) = 1;
-  }
-  Recipe recipe;
-  recipe.local = Local::kOnly;
-  recipe.threads = 1;
-  const Model model = Fit(dataset, recipe);
-  Matrix known(1, 1);
-  known << 0.5;
-  const Prediction at_known = ModelPredictor(model, 1).Predict(Moments::Certain(known));
-  EXPECT_NEAR(at_known.Mean()(0, 0), 5 + std::sin(1.5), 0.2);
-}
-
-// Neighbours learn what the line leaves over. What the line does not know of a row that lacks its
-// cell, they do not know either: 10 * 0.5 on either side.
-TEST(Ensemble, ACellThatIsNotKnownWidensWhatIsBuiltOnALine) {
-  constexpr Index kRows = 150;
-  RandomStream stream(6);
-  DatasetParts dataset;
-  dataset.schema = NumericSchema({"a"}, {"y"});
-  dataset.inputs = Moments::Certain(stream.NormalMatrix(kRows, 1));
-  dataset.targets = 10 * dataset.inputs.mean.array() + (3 * dataset.inputs.mean.array()).sin();
-  dataset.targets += 0.05 * stream.NormalMatrix(kRows, 1);
-  Recipe recipe;
-  recipe.local = Local::kOnly;
-  recipe.threads = 1;
-  const ModelPredictor predictor(Fit(dataset, recipe), 1);
-  Moments rows(2, 1);
-  rows.mean.setZero();
-  rows.var << 0, 0.25;
-  const Matrix sd = predictor.Predict(rows).Variance().cwiseSqrt();
-  EXPECT_LT(sd(0, 0), 0.2);
-  EXPECT_GT(sd(1, 0), 4);
-  EXPECT_LT(sd(1, 0), 8);
-  const Matrix from_cells = predictor.VarianceFromCells(rows).cwiseSqrt();
-  EXPECT_EQ(from_cells(0, 0), 0);
-  EXPECT_GT(from_cells(1, 0), 4);
-  const Matrix together = predictor.PredictJoint(rows).Variance().cwiseSqrt();
-  EXPECT_NEAR(together(1, 0), sd(1, 0), 1e-9);
-}
-
 TEST(Ensemble, KeepsToItsTimeBudget) {
   Recipe recipe = SmallStack();
   recipe.optimizer.steps = 0;

@@ -129,17 +129,16 @@ ModelPredictor::GroupRows ModelPredictor::RowsFor(std::size_t group, const Momen
   if (own.trend.empty()) return rows;
   const Scaler& scaler = first.target_scaler;
   const auto count = static_cast<double>(own.trend.size());
-  Moments trend(inputs.rows(), scaler.mean.size());
-  trend.mean.setZero();
-  trend.var.setZero();
+  Matrix mean = Matrix::Zero(inputs.rows(), scaler.mean.size());
+  Matrix sd = mean;
   // A cell that is not what it seems moves all of them together, so standard deviations add up.
   for (const std::size_t group_before : own.trend) {
-    trend.mean += before[group_before].mean;
-    trend.var += before[group_before].var.cwiseSqrt();
+    mean += before[group_before].mean;
+    sd += before[group_before].var.cwiseSqrt();
   }
   const Vector unit = scaler.scale.cwiseAbs2().cwiseInverse();
-  rows.trend = Moments(StandardizeTargets(scaler, trend.mean / count),
-                       (trend.var / count).cwiseAbs2() * unit.asDiagonal());
+  rows.trend = Moments(StandardizeTargets(scaler, mean / count),
+                       (sd / count).cwiseAbs2() * unit.asDiagonal());
   rows.x = WithColumns(std::move(rows.x), rows.trend.mean);
   return rows;
 }
