@@ -16,7 +16,7 @@
 namespace fathom {
 namespace {
 
-constexpr Index kRows = 60'000;  // some megabytes of text, so that there are some pieces
+constexpr Index kRows = 45'000;  // some megabytes of text, so that there are some pieces
 
 // Numbers with gaps, and a column of strings that change along the file.
 std::string NumbersAndStrings(Index rows, Index first = 0) {
@@ -159,8 +159,7 @@ TEST_F(CsvRanks, AFaultIsThatOfOneProcess) {
     // Two of them: the first is told.
     const std::string path = folder_.Write("table.csv", cut + fault + rest + fault);
     const std::string alone = MessageOf(path, Alone());
-    for (const int ranks : {2, 4})
-      WithHelp(ranks, [&](const Communicator& all) { EXPECT_EQ(MessageOf(path, all), alone); });
+    WithHelp(3, [&](const Communicator& all) { EXPECT_EQ(MessageOf(path, all), alone); });
   }
 }
 
@@ -168,7 +167,8 @@ TEST_F(CsvRanks, AColumnMayTurnOutToHoldStrings) {
   // The first lines show numbers. All others are words, so that the column is read again.
   std::string text = "a,b\n";
   for (Index n = 0; n < 2000; ++n) text += "1,2\n";
-  for (Index n = 0; n < 400'000; ++n) text += n % 2 == 0 ? "1,high\n" : "2,low\n";
+  const std::string words[] = {std::string(100, 'h'), std::string(90, 'l')};
+  for (Index n = 0; n < 30'000; ++n) text += "1," + words[n % 2] + "\n";
   EXPECT_GT(Compare(folder_.Write("table.csv", text), 2), 0);
 }
 
