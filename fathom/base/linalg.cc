@@ -10,6 +10,10 @@ extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
              int* info);
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work,
+             const int* lwork, int* info);
+void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau,
+             double* work, const int* lwork, int* info);
 }
 
 namespace fathom {
@@ -96,13 +100,31 @@ Part<const double*> Whole(const Factor& factor) {
 }  // namespace
 
 void Multiply(const Factor& A, const Factor& B, Triangle wanted, Matrix* C) {
-  const Index n = A.matrix.rows();
-  FATHOM_CHECK(A.matrix.cols() == n && B.matrix.rows() == n && B.matrix.cols() == n);
-  FATHOM_CHECK(C != &A.matrix && C != &B.matrix);
-  C->resize(n, n);
-  const int size = static_cast<int>(n);
-  if (size == 0) return;
-  MultiplyPart(size, size, size, 1, Whole(A), Whole(B), 0, {C->data(), size, wanted, false});
+  const Index depth = A.cols();
+  FATHOM_CHECK(B.rows() == depth && C != &A.matrix && C != &B.matrix);
+  FATHOM_CHECK(A.triangle == Triangle::kWhole || A.rows() == depth);
+  FATHOM_CHECK(B.triangle == Triangle::kWhole || B.cols() == depth);
+  FATHOM_CHECK(wanted == Triangle::kWhole || A.rows() == B.cols());
+  C->resize(A.rows(), B.cols());
+  if (depth == 0) C->setZero();
+  if (C->size() == 0 || depth == 0) return;
+  const auto cols = static_cast<int>(C->cols());
+  MultiplyPart(static_cast<int>(C->rows()), cols, static_cast<int>(depth), 1, Whole(A), Whole(B), 0,
+               {C->data(), cols, wanted, false});
+}
+
+Vector LowerTimes(const Matrix& L, const Vector& x) {
+  const int n = static_cast<int>(L.rows());
+  const int one = 1;
+  Vector out = x;
+  if (n > 0) dtrmv_("U", "T", "N", &n, L.data(), &n, out.data(), &one);
+  return out;
+}
+
+Matrix Product(const Factor& A, const Factor& B) {
+  Matrix C;
+  Multiply(A, B, Triangle::kWhole, &C);
+  return C;
 }
 
 namespace {
@@ -238,6 +260,20 @@ void SymmetrizeInPlace(Matrix* A) {
       (*A)(j, i) = mean;
     }
   }
+}
+
+Matrix OrthonormalColumns(const Matrix& A) {
+  FATHOM_CHECK(A.cols() <= A.rows());
+  Eigen::MatrixXd Q = A;
+  const int rows = static_cast<int>(A.rows());
+  const int cols = static_cast<int>(A.cols());
+  if (cols == 0) return Q;
+  Vector tau(cols);
+  Vector work(cols);
+  int info = 0;
+  dgeqrf_(&rows, &cols, Q.data(), &rows, tau.data(), work.data(), &cols, &info);
+  dorgqr_(&rows, &cols, &cols, Q.data(), &rows, tau.data(), work.data(), &cols, &info);
+  return Q;
 }
 
 Matrix Symmetrized(const Matrix& A) {
