@@ -10,6 +10,10 @@ extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
              int* info);
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work,
+             const int* lwork, int* info);
+void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau,
+             double* work, const int* lwork, int* info);
 }
 
 namespace fathom {
@@ -48,8 +52,10 @@ struct Part {
     const int down = transposed ? j : i;
     const int right = transposed ? i : j;
     const auto size = [half](int n, int k) { return k == 0 ? std::min(n, half) : n - half; };
-    return {data + (down * stride + right) * half, size(rows, i), size(cols, j), stride,
-            i == j ? triangle : Triangle::kWhole,  transposed};
+    const auto offset = (static_cast<std::ptrdiff_t>(down) * stride + right) * half;
+    return {
+        data + offset, size(rows, i), size(cols, j), stride, i == j ? triangle : Triangle::kWhole,
+        transposed};
   }
   // Whether there is nothing in block (i, j) to read or to write.
   bool Absent(int i, int j, int half) const {
@@ -93,22 +99,43 @@ void MultiplyPart(double alpha, const Part<const double*>& A, const Part<const d
   }
 }
 
-// All of a square factor.
 Part<const double*> Whole(const Factor& factor) {
-  const auto n = static_cast<int>(factor.matrix.cols());
-  return {factor.matrix.data(), n, n, n, factor.triangle, factor.transposed};
+  return {factor.matrix.data(),
+          static_cast<int>(factor.rows()),
+          static_cast<int>(factor.cols()),
+          static_cast<int>(factor.matrix.cols()),
+          factor.triangle,
+          factor.transposed};
 }
 
 }  // namespace
 
 void Multiply(const Factor& A, const Factor& B, Triangle wanted, Matrix* C) {
-  const Index n = A.matrix.rows();
-  FATHOM_CHECK(A.matrix.cols() == n && B.matrix.rows() == n && B.matrix.cols() == n);
-  FATHOM_CHECK(C != &A.matrix && C != &B.matrix);
-  C->resize(n, n);
-  const int size = static_cast<int>(n);
-  if (size == 0) return;
-  MultiplyPart(1, Whole(A), Whole(B), 0, {C->data(), size, size, size, wanted});
+  const Index depth = A.cols();
+  FATHOM_CHECK(B.rows() == depth && C != &A.matrix && C != &B.matrix);
+  FATHOM_CHECK(A.triangle == Triangle::kWhole || A.rows() == depth);
+  FATHOM_CHECK(B.triangle == Triangle::kWhole || B.cols() == depth);
+  FATHOM_CHECK(wanted == Triangle::kWhole || A.rows() == B.cols());
+  C->resize(A.rows(), B.cols());
+  if (depth == 0) C->setZero();
+  if (C->size() == 0 || depth == 0) return;
+  const auto cols = static_cast<int>(C->cols());
+  MultiplyPart(1, Whole(A), Whole(B), 0,
+               {C->data(), static_cast<int>(C->rows()), cols, cols, wanted});
+}
+
+Vector LowerTimes(const Matrix& L, const Vector& x) {
+  const int n = static_cast<int>(L.rows());
+  const int one = 1;
+  Vector out = x;
+  if (n > 0) dtrmv_("U", "T", "N", &n, L.data(), &n, out.data(), &one);
+  return out;
+}
+
+Matrix Product(const Factor& A, const Factor& B) {
+  Matrix C;
+  Multiply(A, B, Triangle::kWhole, &C);
+  return C;
 }
 
 namespace {
@@ -240,6 +267,20 @@ void SymmetrizeInPlace(Matrix* A) {
       (*A)(j, i) = mean;
     }
   }
+}
+
+Matrix OrthonormalColumns(const Matrix& A) {
+  FATHOM_CHECK(A.cols() <= A.rows());
+  Eigen::MatrixXd Q = A;
+  const int rows = static_cast<int>(A.rows());
+  const int cols = static_cast<int>(A.cols());
+  if (cols == 0) return Q;
+  Vector tau(cols);
+  Vector work(cols);
+  int info = 0;
+  dgeqrf_(&rows, &cols, Q.data(), &rows, tau.data(), work.data(), &cols, &info);
+  dorgqr_(&rows, &cols, &cols, Q.data(), &rows, tau.data(), work.data(), &cols, &info);
+  return Q;
 }
 
 Matrix Symmetrized(const Matrix& A) {
