@@ -138,7 +138,8 @@ TEST_F(LinearNetwork, SgldHasTheMomentsOfTheExactPosterior) {
 TEST_F(LinearNetwork, SgldThatDivergesIsNoChain) {
   SgldOptions options{.steps = 2000, .draws = 100, .start_steps = 300};
   options.step = 10;
-  EXPECT_FALSE(SampleSgldChain(shape_, rows_, options, 4, &watch_).has_value());
+  Job job("chain", &watch_);
+  EXPECT_FALSE(SampleSgldChain(shape_, rows_, options, 4, &job).has_value());
 }
 
 // Of a linear model: the exact mean, and one over the diagonal of the exact precision.
