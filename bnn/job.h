@@ -1,7 +1,8 @@
 // One strand of a fit: tells the watch how far it is, and keeps its state in the watch's journal.
 //
 // What a job works on has a function
-//   template <typename Visitor> void Visit(const Visitor& visit) { visit("weights", &weights); ... }
+//   template <typename Visitor>
+//   void Visit(const Visitor& visit) { visit("weights", &weights); ... }
 // that names all it must remember. One list serves both directions, so that nothing can be written
 // and then not be read.
 #ifndef FATHOM_BNN_JOB_H_
