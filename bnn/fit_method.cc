@@ -83,9 +83,6 @@ NetworkPosterior FitPbp(FitContext* context) {
   return PbpPosterior{state.weights, state.noise.Variance()};
 }
 
-// By how much the bound per row may still change over the last tenth of the steps.
-constexpr double kSettled = 1e-3;
-
 NetworkPosterior FitVariational(FitContext* context) {
   const BaselineOptions& options = context->options;
   const Rows& rows = context->train.rows;
@@ -107,10 +104,12 @@ NetworkPosterior FitVariational(FitContext* context) {
   context->Choose("steps", vi.steps);
   context->Choose("draws", draws);
   context->Note("negative_elbo_per_row", ToJson(result.loss_per_row));
-  context->Note("change_of_the_bound_per_row", ToJson(result.change_per_row));
-  if (std::abs(result.change_per_row) > kSettled)
-    context->Warn("the bound has not settled: over the last tenth of the steps it changed by " +
-                  Digits(-result.change_per_row) + " per row; give more steps");
+  context->Note("change_of_the_bound_per_row", ToJson(result.trend.change));
+  context->Note("error_of_the_change", ToJson(result.trend.error));
+  if (!std::isnan(result.trend.change) && !result.trend.Settled())
+    context->Warn("the bound has not settled: before the learning rate fell, it changed by " +
+                  Digits(-result.trend.change) +
+                  " per row in a twentieth of the steps; give more steps");
   return GaussianPosterior{.mu = result.q.mu,
                            .sd = result.q.Sd(),
                            .noise = std::exp(result.q.lambda),

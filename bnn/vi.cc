@@ -21,7 +21,7 @@ constexpr double kFirstNoise = 0.1;
 constexpr double kLeastNoise = 1e-6;
 constexpr double kRamp = 0.3;  // the part of the steps in which the weight of the KL grows to 1
 
-// Constant for half of the steps, then half a cosine to 0.
+// Constant for half of the steps, then half a cosine to 0. TrendOf knows that.
 double RateAt(double fraction) {
   return kFirstRate * 0.5 * (1 + std::cos(std::numbers::pi * std::max(0.0, 2 * fraction - 1)));
 }
@@ -85,7 +85,7 @@ class ViFit {
   const NormalPrior& prior() const { return bound_.prior; }
   Index steps() const { return steps_; }  // that are done
   // The loss per row in each of them, with the KL at its full weight.
-  auto losses() const { return losses_.head(steps_); }
+  Vector losses() const { return losses_.head(steps_); }
 
  private:
   VariationalLoss Loss(const Rows& batch) {
@@ -129,6 +129,22 @@ Index DefaultViSteps(const MlpShape& shape, Index rows, Index batch_size) {
   return std::max<Index>(shape.num_layers() <= 2 ? 10000 : 30000, 40 * per_epoch);
 }
 
+LossTrend TrendOf(const Vector& losses) {
+  constexpr Index kBlocks = 10;  // of a twentieth; those of more than an epoch are independent
+  const Index block = losses.size() / (20 * kBlocks);
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (block == 0) return {kNaN, kNaN};
+  const Index end = losses.size() / 2;
+  Vector means(2 * kBlocks);
+  for (Index k = 0; k < means.size(); ++k)
+    means[k] = losses.segment(end - (means.size() - k) * block, block).mean();
+  const double before = means.head(kBlocks).mean();
+  const double after = means.tail(kBlocks).mean();
+  const double squares = (means.head(kBlocks).array() - before).square().sum() +
+                         (means.tail(kBlocks).array() - after).square().sum();
+  return {after - before, std::sqrt(squares / (kBlocks * (kBlocks - 1)))};
+}
+
 ViResult FitVi(const MlpShape& shape, const Rows& rows, const ViOptions& options,
                std::uint64_t seed, Watch* watch) {
   ViFit fit(shape, rows, options, seed);
@@ -140,13 +156,10 @@ ViResult FitVi(const MlpShape& shape, const Rows& rows, const ViOptions& options
     if (!job.Advance()) break;
   }
   job.Keep(&fit);
-  const Index tenth = std::max<Index>(1, fit.steps() / 10);
-  const bool whole = fit.steps() == options.steps && fit.steps() >= 2 * tenth;
   ViResult result{.q = fit.q(), .prior = fit.prior(), .steps = fit.steps()};
-  result.loss_per_row = fit.losses().tail(tenth).mean();
-  result.change_per_row =
-      whole ? result.loss_per_row - fit.losses().segment(fit.steps() - 2 * tenth, tenth).mean()
-            : std::numeric_limits<double>::quiet_NaN();
+  const Vector losses = fit.losses();
+  result.loss_per_row = losses.tail(std::max<Index>(1, fit.steps() / 10)).mean();
+  if (fit.steps() == options.steps) result.trend = TrendOf(losses);
   return result;
 }
 
