@@ -144,6 +144,64 @@ Surroundings RoomAround(const PanelOptions& options, const PanelLayout& layout) 
   return room;
 }
 
+// The ranges of the colour scales, which several panels may share. A range that one of them asks for
+// wins over what all of them show.
+class ColorScales {
+ public:
+  void Cover(const ScaleKey& key, const Extent& colors, const PanelOptions& options) {
+    seen_[key].Cover(AxisRange{colors.low, colors.high});
+    if (options.color_range) given_[key] = *options.color_range;
+  }
+  AxisRange RangeOf(const ScaleKey& key) const {
+    const auto given = given_.find(key);
+    return given != given_.end() ? given->second : seen_.at(key).Range();
+  }
+
+ private:
+  std::map<ScaleKey, Extent> seen_;
+  std::map<ScaleKey, AxisRange> given_;
+};
+
+// Axes, ticks and legend of a panel.
+void LayOutPanel(const FigureOptions& options, const Figure::Panel& panel, const Extents& extents,
+                 PanelLayout* layout) {
+  layout->has_colors = extents.colors.low <= extents.colors.high;
+  // A heat map fills its panel to the edge; points and curves keep clear of it.
+  const double padding = extents.has_heat_map ? 0 : 0.04;
+  layout->x = panel.options.x_range.value_or(Padded(extents.x.Range(), padding));
+  layout->y = panel.options.y_range.value_or(Padded(extents.y.Range(), padding));
+  layout->x_ticks = HorizontalTicks(layout->x, options.panel_width);
+  layout->y_ticks = panel.options.y_ticks.empty() ? VerticalTicks(layout->y, options.panel_height)
+                                                  : panel.options.y_ticks;
+  LayOutLegend(panel, options.panel_width, layout);
+}
+
+// Puts the panels side by side and below each other, with the room that rows and columns need.
+void PlacePanels(const FigureOptions& options, std::map<Index, Surroundings> rows,
+                 std::map<Index, Surroundings> columns, FigureLayout* figure) {
+  std::map<Index, double> lefts, tops;
+  figure->width = kMargin;
+  for (Index c = 0; c <= columns.rbegin()->first; ++c) {
+    if (c > 0) figure->width += kColumnGap;
+    lefts[c] = figure->width + columns[c].left;
+    figure->width = lefts[c] + options.panel_width + columns[c].right;
+  }
+  figure->width += kMargin;
+  figure->height = kMargin;
+  if (!options.title.empty()) figure->height += kFigureTitleSize + 10;
+  for (Index r = 0; r <= rows.rbegin()->first; ++r) {
+    if (r > 0) figure->height += kRowGap;
+    tops[r] = figure->height + rows[r].legend + rows[r].title;
+    figure->height = tops[r] + options.panel_height + rows[r].bottom;
+  }
+  figure->height += kMargin;
+  for (auto& [place, layout] : figure->panels) {
+    layout.left = lefts[place.second];
+    layout.top = tops[place.first];
+    layout.title_rise = rows[place.first].legend + 3;
+  }
+}
+
 }  // namespace
 
 double TextWidth(std::string_view text, double font_size) {
@@ -175,64 +233,28 @@ const std::string& LegendLabel(const Figure::Layer& layer) {
 }
 
 FigureLayout LayOut(const FigureOptions& options, const Figure::Panels& panels) {
-  std::map<ScaleKey, Extent> seen_colors;
-  std::map<ScaleKey, AxisRange> given_colors;
+  ColorScales scales;
   FigureLayout figure;
   for (const auto& [place, panel] : panels) {
     Extents extents;
     for (const Figure::Layer& layer : panel.layers) std::visit(extents, layer);
     PanelLayout& layout = figure.panels[place];
-    layout.has_colors = extents.colors.low <= extents.colors.high;
-    // A heat map fills its panel to the edge; points and curves keep clear of it.
-    const double padding = extents.has_heat_map ? 0 : 0.04;
-    layout.x = panel.options.x_range.value_or(Padded(extents.x.Range(), padding));
-    layout.y = panel.options.y_range.value_or(Padded(extents.y.Range(), padding));
-    layout.x_ticks = HorizontalTicks(layout.x, options.panel_width);
-    layout.y_ticks = panel.options.y_ticks.empty() ? VerticalTicks(layout.y, options.panel_height)
-                                                   : panel.options.y_ticks;
-    LayOutLegend(panel, options.panel_width, &layout);
-    if (layout.has_colors) {
-      const ScaleKey key = KeyOf(place, panel.options);
-      seen_colors[key].Cover(AxisRange{extents.colors.low, extents.colors.high});
-      if (panel.options.color_range) given_colors[key] = *panel.options.color_range;
-    }
+    LayOutPanel(options, panel, extents, &layout);
+    if (layout.has_colors) scales.Cover(KeyOf(place, panel.options), extents.colors, panel.options);
   }
 
   std::map<Index, Surroundings> rows, columns;
   for (const auto& [place, panel] : panels) {
     PanelLayout& layout = figure.panels[place];
     if (layout.has_colors) {
-      const ScaleKey key = KeyOf(place, panel.options);
-      const auto given = given_colors.find(key);
-      layout.colors = given != given_colors.end() ? given->second : seen_colors[key].Range();
+      layout.colors = scales.RangeOf(KeyOf(place, panel.options));
       layout.color_ticks = VerticalTicks(layout.colors, options.panel_height);
     }
     const Surroundings room = RoomAround(panel.options, layout);
     rows[place.first].Cover(room);
     columns[place.second].Cover(room);
   }
-
-  std::map<Index, double> lefts, tops;
-  figure.width = kMargin;
-  for (Index c = 0; c <= columns.rbegin()->first; ++c) {
-    if (c > 0) figure.width += kColumnGap;
-    lefts[c] = figure.width + columns[c].left;
-    figure.width = lefts[c] + options.panel_width + columns[c].right;
-  }
-  figure.width += kMargin;
-  figure.height = kMargin;
-  if (!options.title.empty()) figure.height += kFigureTitleSize + 10;
-  for (Index r = 0; r <= rows.rbegin()->first; ++r) {
-    if (r > 0) figure.height += kRowGap;
-    tops[r] = figure.height + rows[r].legend + rows[r].title;
-    figure.height = tops[r] + options.panel_height + rows[r].bottom;
-  }
-  figure.height += kMargin;
-  for (auto& [place, layout] : figure.panels) {
-    layout.left = lefts[place.second];
-    layout.top = tops[place.first];
-    layout.title_rise = rows[place.first].legend + 3;
-  }
+  PlacePanels(options, std::move(rows), std::move(columns), &figure);
   return figure;
 }
 

@@ -82,12 +82,15 @@ class Diagram {
   // Names of the better half stand on the left of the diagram.
   std::size_t OnLeft() const { return (entries_.size() + 1) / 2; }
 
-  static void Line(SvgWriter* svg, double x0, double y0, double x1, double y1, const char* color,
-                   double width) {
-    svg->Leaf("line", {{"x1", x0},
-                       {"y1", y0},
-                       {"x2", x1},
-                       {"y2", y1},
+  struct Point {
+    double x, y;
+  };
+
+  static void Line(SvgWriter* svg, Point from, Point to, const char* color, double width) {
+    svg->Leaf("line", {{"x1", from.x},
+                       {"y1", from.y},
+                       {"x2", to.x},
+                       {"y2", to.y},
                        {"stroke", color},
                        {"stroke-width", width}});
   }
@@ -100,16 +103,17 @@ class Diagram {
   void DrawScale(SvgWriter* svg) const {
     const double begin = X(1);
     const double end = X(1 + difference_);
-    Line(svg, begin, kScaleTop, end, kScaleTop, kInk, 1.5);
-    for (const double x : {begin, end}) Line(svg, x, kScaleTop - 4, x, kScaleTop + 4, kInk, 1.5);
+    Line(svg, {begin, kScaleTop}, {end, kScaleTop}, kInk, 1.5);
+    for (const double x : {begin, end})
+      Line(svg, {x, kScaleTop - 4}, {x, kScaleTop + 4}, kInk, 1.5);
     Write(svg, scale_label_, end + 8, kScaleTop + 4, "start");
   }
 
   void DrawAxis(SvgWriter* svg) const {
-    Line(svg, X(1), kAxisTop, X(static_cast<double>(entries_.size())), kAxisTop, kInk, 1.2);
+    Line(svg, {X(1), kAxisTop}, {X(static_cast<double>(entries_.size())), kAxisTop}, kInk, 1.2);
     for (std::size_t rank = 1; rank <= entries_.size(); ++rank) {
       const double x = X(static_cast<double>(rank));
-      Line(svg, x, kAxisTop - 5, x, kAxisTop, kInk, 1.2);
+      Line(svg, {x, kAxisTop - 5}, {x, kAxisTop}, kInk, 1.2);
       Write(svg, std::to_string(rank), x, kAxisTop - 9, "middle");
     }
   }
@@ -117,8 +121,8 @@ class Diagram {
   void DrawRuns(SvgWriter* svg) const {
     double y = kAxisTop + 12;
     for (const auto& [first, last] : runs_) {
-      Line(svg, X(entries_[static_cast<std::size_t>(first)].rank) - 3, y,
-           X(entries_[static_cast<std::size_t>(last)].rank) + 3, y, kInk, 3);
+      Line(svg, {X(entries_[static_cast<std::size_t>(first)].rank) - 3, y},
+           {X(entries_[static_cast<std::size_t>(last)].rank) + 3, y}, kInk, 3);
       y += kBarStep;
     }
   }
@@ -131,8 +135,8 @@ class Diagram {
     const double y = names_top_ + kNameStep * (static_cast<double>(line) + 0.5);
     const double end = is_left ? left_ - 6 : left_ + kAxisWidth + 6;
     const char* color = entry.ours ? kOurs : kInk;
-    Line(svg, X(entry.rank), kAxisTop, X(entry.rank), y, color, 1);
-    Line(svg, X(entry.rank), y, end, y, color, 1);
+    Line(svg, {X(entry.rank), kAxisTop}, {X(entry.rank), y}, color, 1);
+    Line(svg, {X(entry.rank), y}, {end, y}, color, 1);
     Write(svg, entry.label, is_left ? end - 4 : end + 4, y + 4, is_left ? "end" : "start", color);
   }
 

@@ -10,6 +10,10 @@ extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
              int* info);
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work,
+             const int* lwork, int* info);
+void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau,
+             double* work, const int* lwork, int* info);
 }
 
 namespace fathom {
@@ -38,71 +42,100 @@ namespace {
 template <typename Pointer>
 struct Part {
   Pointer data;
+  int rows, cols;  // after the transposition
   int stride;
-  Triangle triangle;
-  bool transposed;
+  Triangle triangle = Triangle::kWhole;
+  bool transposed = false;
 
   // Block (i, j) of the cut in halves, `half` rows and columns in the first.
   Part Half(int i, int j, int half) const {
     const int down = transposed ? j : i;
     const int right = transposed ? i : j;
-    return {data + (down * stride + right) * half, stride, i == j ? triangle : Triangle::kWhole,
-            transposed};
+    const auto size = [half](int n, int k) { return k == 0 ? std::min(n, half) : n - half; };
+    const auto offset = (static_cast<std::ptrdiff_t>(down) * stride + right) * half;
+    return {
+        data + offset, size(rows, i), size(cols, j), stride, i == j ? triangle : Triangle::kWhole,
+        transposed};
   }
-  bool Absent(int i, int j) const {
-    return (triangle == Triangle::kLower && i < j) || (triangle == Triangle::kUpper && i > j);
+  // Whether there is nothing in block (i, j) to read or to write.
+  bool Absent(int i, int j, int half) const {
+    const Part block = Half(i, j, half);
+    return block.rows <= 0 || block.cols <= 0 || (triangle == Triangle::kLower && i < j) ||
+           (triangle == Triangle::kUpper && i > j);
   }
 };
 
-// C = alpha A B + beta C, [rows, depth] times [depth, cols].
-void MultiplyPart(int rows, int cols, int depth, double alpha, const Part<const double*>& A,
-                  const Part<const double*>& B, double beta, const Part<double*>& C) {
+// C = alpha A B + beta C.
+void MultiplyPart(double alpha, const Part<const double*>& A, const Part<const double*>& B,
+                  double beta, const Part<double*>& C) {
   constexpr int kLeast = 48;  // below it, cutting costs more than it saves
+  const int depth = A.cols;
+  const int longest = std::max({C.rows, C.cols, depth});
   const bool whole = A.triangle == Triangle::kWhole && B.triangle == Triangle::kWhole &&
                      C.triangle == Triangle::kWhole;
-  if (whole || std::max({rows, cols, depth}) <= kLeast) {
+  if (whole || longest <= kLeast) {
     // BLAS thinks column by column and sees all transposed: C' = B' A'.
-    dgemm_(B.transposed ? "T" : "N", A.transposed ? "T" : "N", &cols, &rows, &depth, &alpha, B.data,
-           &B.stride, A.data, &A.stride, &beta, C.data, &C.stride);
+    dgemm_(B.transposed ? "T" : "N", A.transposed ? "T" : "N", &C.cols, &C.rows, &depth, &alpha,
+           B.data, &B.stride, A.data, &A.stride, &beta, C.data, &C.stride);
     return;
   }
   // All are cut at the same place, so that triangles on the diagonal stay triangles.
-  const int half = (std::max({rows, cols, depth}) / 2 + 7) / 8 * 8;
-  const auto size = [half](int n, int k) { return k == 0 ? std::min(n, half) : n - half; };
+  const int half = (longest / 2 + 7) / 8 * 8;
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 2; ++j) {
-      if (size(rows, i) <= 0 || size(cols, j) <= 0 || C.Absent(i, j)) continue;
+      if (C.Absent(i, j, half)) continue;
+      const Part<double*> block = C.Half(i, j, half);
       double keep = beta;
       for (int k = 0; k < 2; ++k) {
-        if (size(depth, k) <= 0 || A.Absent(i, k) || B.Absent(k, j)) continue;
-        MultiplyPart(size(rows, i), size(cols, j), size(depth, k), alpha, A.Half(i, k, half),
-                     B.Half(k, j, half), keep, C.Half(i, j, half));
+        if (A.Absent(i, k, half) || B.Absent(k, j, half)) continue;
+        MultiplyPart(alpha, A.Half(i, k, half), B.Half(k, j, half), keep, block);
         keep = 1;
       }
       if (keep == 0) {  // nothing but zeros met here
-        const Part<double*> block = C.Half(i, j, half);
-        for (int row = 0; row < size(rows, i); ++row)
-          std::fill_n(block.data + row * block.stride, size(cols, j), 0.0);
+        for (int row = 0; row < block.rows; ++row)
+          std::fill_n(block.data + row * block.stride, block.cols, 0.0);
       }
     }
   }
 }
 
 Part<const double*> Whole(const Factor& factor) {
-  return {factor.matrix.data(), static_cast<int>(factor.matrix.cols()), factor.triangle,
+  return {factor.matrix.data(),
+          static_cast<int>(factor.rows()),
+          static_cast<int>(factor.cols()),
+          static_cast<int>(factor.matrix.cols()),
+          factor.triangle,
           factor.transposed};
 }
 
 }  // namespace
 
 void Multiply(const Factor& A, const Factor& B, Triangle wanted, Matrix* C) {
-  const Index n = A.matrix.rows();
-  FATHOM_CHECK(A.matrix.cols() == n && B.matrix.rows() == n && B.matrix.cols() == n);
-  FATHOM_CHECK(C != &A.matrix && C != &B.matrix);
-  C->resize(n, n);
-  const int size = static_cast<int>(n);
-  if (size == 0) return;
-  MultiplyPart(size, size, size, 1, Whole(A), Whole(B), 0, {C->data(), size, wanted, false});
+  const Index depth = A.cols();
+  FATHOM_CHECK(B.rows() == depth && C != &A.matrix && C != &B.matrix);
+  FATHOM_CHECK(A.triangle == Triangle::kWhole || A.rows() == depth);
+  FATHOM_CHECK(B.triangle == Triangle::kWhole || B.cols() == depth);
+  FATHOM_CHECK(wanted == Triangle::kWhole || A.rows() == B.cols());
+  C->resize(A.rows(), B.cols());
+  if (depth == 0) C->setZero();
+  if (C->size() == 0 || depth == 0) return;
+  const auto cols = static_cast<int>(C->cols());
+  MultiplyPart(1, Whole(A), Whole(B), 0,
+               {C->data(), static_cast<int>(C->rows()), cols, cols, wanted});
+}
+
+Vector LowerTimes(const Matrix& L, const Vector& x) {
+  const int n = static_cast<int>(L.rows());
+  const int one = 1;
+  Vector out = x;
+  if (n > 0) dtrmv_("U", "T", "N", &n, L.data(), &n, out.data(), &one);
+  return out;
+}
+
+Matrix Product(const Factor& A, const Factor& B) {
+  Matrix C;
+  Multiply(A, B, Triangle::kWhole, &C);
+  return C;
 }
 
 namespace {
@@ -167,23 +200,19 @@ bool CholeskyWithInverseHalves(Block A, Block L_inverse, Matrix* scratch) {
   double* const moved = scratch->data();  // [rest, top]
   using In = Part<const double*>;
   using Out = Part<double*>;
-  const In L11_inverse{inverse1, stride, Triangle::kLower, false};
-  MultiplyPart(i2, i1, i1, 1, In{A21, stride, Triangle::kWhole, false},
-               In{inverse1, stride, Triangle::kUpper, true}, 0,
-               Out{moved, i1, Triangle::kWhole, false});
+  MultiplyPart(1, In{A21, i2, i1, stride}, In{inverse1, i1, i1, stride, Triangle::kUpper, true}, 0,
+               Out{moved, i2, i1, i1});
   A.bottomLeftCorner(rest, top) = Eigen::Map<const Matrix>(moved, rest, top);
-  MultiplyPart(i2, i2, i1, -1, In{A21, stride, Triangle::kWhole, false},
-               In{A21, stride, Triangle::kWhole, true}, 1,
-               Out{A21 + top, stride, Triangle::kLower, false});
+  MultiplyPart(-1, In{A21, i2, i1, stride}, In{A21, i1, i2, stride, Triangle::kWhole, true}, 1,
+               Out{A21 + top, i2, i2, stride, Triangle::kLower});
   if (!CholeskyWithInverseHalves(A.bottomRightCorner(rest, rest),
                                  L_inverse.bottomRightCorner(rest, rest), scratch)) {
     return false;
   }
-  MultiplyPart(i2, i1, i1, 1, In{A21, stride, Triangle::kWhole, false}, L11_inverse, 0,
-               Out{moved, i1, Triangle::kWhole, false});
-  MultiplyPart(i2, i1, i2, -1, In{inverse21 + top, stride, Triangle::kLower, false},
-               In{moved, i1, Triangle::kWhole, false}, 0,
-               Out{inverse21, stride, Triangle::kWhole, false});
+  MultiplyPart(1, In{A21, i2, i1, stride}, In{inverse1, i1, i1, stride, Triangle::kLower}, 0,
+               Out{moved, i2, i1, i1});
+  MultiplyPart(-1, In{inverse21 + top, i2, i2, stride, Triangle::kLower}, In{moved, i2, i1, i1}, 0,
+               Out{inverse21, i2, i1, stride});
   return true;
 }
 
@@ -238,6 +267,20 @@ void SymmetrizeInPlace(Matrix* A) {
       (*A)(j, i) = mean;
     }
   }
+}
+
+Matrix OrthonormalColumns(const Matrix& A) {
+  FATHOM_CHECK(A.cols() <= A.rows());
+  Eigen::MatrixXd Q = A;
+  const int rows = static_cast<int>(A.rows());
+  const int cols = static_cast<int>(A.cols());
+  if (cols == 0) return Q;
+  Vector tau(cols);
+  Vector work(cols);
+  int info = 0;
+  dgeqrf_(&rows, &cols, Q.data(), &rows, tau.data(), work.data(), &cols, &info);
+  dorgqr_(&rows, &cols, &cols, Q.data(), &rows, tau.data(), work.data(), &cols, &info);
+  return Q;
 }
 
 Matrix Symmetrized(const Matrix& A) {

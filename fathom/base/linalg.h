@@ -20,18 +20,28 @@ void InvertLowerInPlace(Matrix* L);
 // The whole symmetric L'L of a lower triangular L. At M = 100 21 us where LAPACK's dlauum takes 29.
 void TransposeTimesSelf(const Matrix& L, Matrix* out);
 
-// Which triangle of a square matrix counts. In a factor the other triangle holds zeros; in a result
+// Which triangle of a matrix counts. In a factor the other triangle holds zeros; in a result
 // it is undefined.
 enum class Triangle { kWhole, kLower, kUpper };
 struct Factor {
   const Matrix& matrix;
   Triangle triangle = Triangle::kWhole;
   bool transposed = false;  // of the matrix; `triangle` is that of the factor, after transposition
+
+  Index rows() const { return transposed ? matrix.cols() : matrix.rows(); }
+  Index cols() const { return transposed ? matrix.rows() : matrix.cols(); }
 };
-// C = A B for square matrices, by halves that leave out the blocks known to be zero or not needed.
-// BLAS's own triangular products (dtrmm, dsyrk) save as many operations but, at M = 100, no time.
-// *C must be neither factor.
+inline Factor Transposed(const Matrix& A) { return {A, Triangle::kWhole, true}; }
+inline Factor Lower(const Matrix& L) { return {L, Triangle::kLower}; }
+inline Factor LowerTransposed(const Matrix& L) { return {L, Triangle::kUpper, true}; }
+
+// C = A B, by halves that leave out the blocks known to be zero or not needed. A factor that is not
+// square is whole. BLAS's own triangular products (dtrmm, dsyrk) save as many operations but, at
+// M = 100, no time. *C must be neither factor.
 void Multiply(const Factor& A, const Factor& B, Triangle wanted, Matrix* C);
+// Expressions of Eigen say the same, but the compiler takes up to a second for each.
+Matrix Product(const Factor& A, const Factor& B);
+Vector LowerTimes(const Matrix& L, const Vector& x);
 
 // Copies the lower triangle to the upper one.
 void MirrorLower(Matrix* A);
@@ -53,6 +63,10 @@ struct Eigensystem {
   Matrix vectors;
 };
 Eigensystem SymmetricEigensystem(const Matrix& A);
+
+// Orthonormal columns that span what the columns of A span (A has no more columns than rows), or
+// more if those are dependent.
+Matrix OrthonormalColumns(const Matrix& A);
 
 // A^-1 b of a positive definite A.
 Vector SolvePositiveDefinite(const Matrix& A, const Vector& b);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -159,6 +160,36 @@ TEST(Linalg, MultiplyIsThePlainProduct) {
       }
     }
   }
+}
+
+// Rows, columns and depth on different sides of the cuts; a triangle is square and on either side.
+TEST(Linalg, ProductOfAnyShapeIsThePlainProduct) {
+  RandomStream stream(22);
+  for (const auto& [rows, depth, cols] :
+       {std::array<Index, 3>{3, 0, 2}, {1, 1, 9}, {300, 5, 60}, {7, 60, 130}, {130, 49, 1}}) {
+    const Matrix A = stream.NormalMatrix(rows, depth);
+    const Matrix B = stream.NormalMatrix(depth, cols);
+    EXPECT_LE((Product({A}, {B}) - A * B).norm(), 1e-10);
+    EXPECT_LE((Product(Transposed(B), Transposed(A)) - (A * B).transpose()).norm(), 1e-10);
+    const Matrix L = TriangleOf(stream.NormalMatrix(depth, depth), Triangle::kLower);
+    EXPECT_LE((Product({A}, Lower(L)) - A * L).norm(), 1e-10);
+    EXPECT_LE((Product(LowerTransposed(L), {B}) - L.transpose() * B).norm(), 1e-10);
+    const Vector x = stream.NormalMatrix(depth, 1);
+    EXPECT_LE((LowerTimes(L, x) - L * x).norm(), 1e-10);
+  }
+}
+
+TEST(Linalg, OrthonormalColumnsSpanTheColumnsAndMore) {
+  RandomStream stream(23);
+  Matrix A = stream.NormalMatrix(9, 4);
+  const Matrix Q = OrthonormalColumns(A);
+  EXPECT_LE((Q.transpose() * Q - Matrix::Identity(4, 4)).norm(), 1e-12);
+  EXPECT_LE((A - Q * (Q.transpose() * A)).norm(), 1e-12);
+  A.col(2) = A.col(0) - 2 * A.col(1);  // and still four columns, all of length 1
+  A.col(3).setZero();
+  const Matrix more = OrthonormalColumns(A);
+  EXPECT_LE((more.transpose() * more - Matrix::Identity(4, 4)).norm(), 1e-12);
+  EXPECT_LE((A - more * (more.transpose() * A)).norm(), 1e-12);
 }
 
 }  // namespace

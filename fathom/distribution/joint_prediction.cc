@@ -128,8 +128,7 @@ Matrix JointPrediction::Draws(Index samples, std::uint64_t seed, const ThreadPoo
     const Index p = PartOf(parts, stream.Uniform());
     Matrix xi(N, T);
     for (Index t = 0; t < T; ++t) {
-      const Vector z = stream.NormalMatrix(N, 1);
-      xi.col(t) = factors[p][t].triangularView<Eigen::Lower>() * z;
+      xi.col(t) = LowerTimes(factors[p][t], stream.NormalMatrix(N, 1));
     }
     const Prediction given = RowsGiven(parts[p], xi);
     for (Index n = 0; n < N; ++n) {

@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/ensemble/class_ensemble.h"
 #include "fathom/ensemble/cross_fit.h"
 #include "fathom/ensemble/kinds.h"
 #include "fathom/ensemble/number_ensemble.h"
@@ -15,8 +16,6 @@
 #include "fathom/ensemble/target_choice.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/deep_gp_expert.h"
-#include "fathom/fitted/logistic_expert.h"
-#include "fathom/train/observations.h"
 
 namespace fathom {
 
@@ -94,31 +93,11 @@ class EnsembleTraining {
     done_.push_back(network);
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
     if (!failed) kinds_[kind_].Add(std::move(network));
-    const bool promising = numbers_ != nullptr ? numbers_->IsPromising(kinds_[kind_])
-                                               : IsPromisingForClasses(kinds_[kind_]);
+    const bool promising = numbers_ != nullptr
+                               ? numbers_->IsPromising(kinds_[kind_])
+                               : IsPromisingForClasses(*table_, recipe_, kinds_[kind_], Complete());
     if (failed || !promising) alive_[kind_] = false;
     if (!alive_[kind_] || kinds_[kind_].complete()) ++kind_;
-  }
-
-  // Whether a kind with hidden layers, the dearest, is not far behind a kind that is complete, on
-  // the rows of the folds that it has done.
-  bool IsPromisingForClasses(const CrossFit& kind) const {
-    constexpr double kTooFar = 0.1;  // nats per row
-    if (kind.recipe().architecture.hidden.empty() || recipe_.stack == Stacking::kAlways)
-      return true;
-    std::vector<Index> rows;
-    for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
-      const std::vector<Index>& held_out = table_->folds[fold].held_out;
-      rows.insert(rows.end(), held_out.begin(), held_out.end());
-    }
-    if (rows.empty()) return true;
-    const double own = kind.log_probability()(rows).mean();
-    for (std::size_t k = 0; k < kind_; ++k) {
-      if (alive_[k] && kinds_[k].complete() &&
-          kinds_[k].log_probability()(rows).mean() > own + kTooFar)
-        return false;
-    }
-    return true;
   }
 
   void Stage(std::optional<Checkpoint> unfinished) {
@@ -269,12 +248,26 @@ class EnsembleTraining {
     return control;
   }
 
-  // The model when all networks are done, or as far as they are.
-  Model Whole() {
+  // The kinds that have predicted all rows.
+  std::vector<const CrossFit*> Complete() const {
     std::vector<const CrossFit*> complete;
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
       if (alive_[k] && kinds_[k].complete()) complete.push_back(&kinds_[k]);
     }
+    return complete;
+  }
+
+  // Not one kind has seen all rows: the networks of the last one, in equal parts.
+  std::vector<Member> WhatThereIs() const {
+    std::vector<Member> members = kinds_[std::min(kind_, kinds_.size() - 1)].networks();
+    if (members.empty()) throw NumericalError("no network of the ensemble could be trained");
+    NormalizeWeights(&members);
+    return members;
+  }
+
+  // The model when all networks are done, or as far as they are.
+  Model Whole() {
+    const std::vector<const CrossFit*> complete = Complete();
     ModelParts parts;
     parts.schema = context_.schema;
     parts.recipe = recipe_;
@@ -286,68 +279,12 @@ class EnsembleTraining {
       parts.calibration = target_.Complete(
           {numbers_->members(), *numbers_->calibration(), numbers_->centre()}, *table_);
     } else {
-      parts.members = MixtureOfClasses(complete);
+      parts.members =
+          complete.empty() ? WhatThereIs() : MixtureOfClasses(*table_, dataset_, recipe_, complete);
     }
     if (!complete.empty()) LearnFromAllRows(&parts.members);
     parts.summary = WholeSummary();
     return Model(std::move(parts));
-  }
-
-  std::vector<Member> MixtureOfClasses(const std::vector<const CrossFit*>& complete) const {
-    if (complete.empty()) {
-      // Not one kind has seen all rows: what there is, in equal parts.
-      std::vector<Member> members = kinds_[std::min(kind_, kinds_.size() - 1)].networks();
-      if (members.empty()) throw NumericalError("no network of the ensemble could be trained");
-      NormalizeWeights(&members);
-      return members;
-    }
-    const std::unique_ptr<LogisticFit> line = FitLine();
-    Matrix log_probability(table_->rows(),
-                           static_cast<Index>(complete.size()) + (line != nullptr ? 1 : 0));
-    for (std::size_t k = 0; k < complete.size(); ++k)
-      log_probability.col(static_cast<Index>(k)) = complete[k]->log_probability();
-    if (line != nullptr) log_probability.rightCols(1) = line->log_probability;
-    const Vector shares = StackShares(log_probability, table_->weights);
-    constexpr double kLeastShare = 0.02;
-    std::vector<Member> members;
-    for (std::size_t k = 0; k < complete.size(); ++k) {
-      const double share =
-          shares[static_cast<Index>(k)] / static_cast<double>(complete[k]->networks().size());
-      if (shares[static_cast<Index>(k)] < kLeastShare) continue;
-      for (Member network : complete[k]->networks()) {
-        network.weight = share;
-        members.push_back(std::move(network));
-      }
-    }
-    // The networks come first: one of them leads.
-    if (line != nullptr && (members.empty() || shares[shares.size() - 1] >= kLeastShare))
-      members.push_back(AsMember(*line, shares[shares.size() - 1]));
-    // The second time removes the rounding errors of the first.
-    NormalizeWeights(&members);
-    NormalizeWeights(&members);
-    return members;
-  }
-
-  // Logistic regression costs nothing beside networks, unless the table is large, and sees all
-  // rows.
-  std::unique_ptr<LogisticFit> FitLine() const {
-    constexpr Index kMostRows = 20000, kMostColumns = 500;
-    if (table_->rows() > kMostRows || table_->x.cols() > kMostColumns) return nullptr;
-    return std::make_unique<LogisticFit>(CrossFitLogistic(table_->x, table_->y.col(0),
-                                                          std::ssize(dataset_.schema().classes),
-                                                          table_->fold_of_row, table_->weights));
-  }
-
-  Member AsMember(const LogisticFit& line, double weight) const {
-    TrainingSummary summary;
-    summary.rows = table_->rows();
-    const std::string likelihood = ChooseLikelihood(recipe_.architecture.likelihood, dataset_);
-    return {.expert = std::make_shared<LogisticExpert>(line.logistic, likelihood),
-            .input_scaler = table_->input_scaler,
-            .target_scaler = table_->target_scaler,
-            .weight = weight,
-            .recipe = recipe_,
-            .summary = summary};
   }
 
   TrainingSummary WholeSummary() const {

@@ -1,8 +1,10 @@
 #include "fathom/fit/linear_baseline.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+
+#include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
 
 namespace fathom {
 namespace {
@@ -53,14 +55,17 @@ Moments PredictTarget(const Dataset& train, Index target, const Dataset& test) {
   const auto rows = static_cast<double>(X.rows());
   const Vector weights =
       train.weights().size() > 0 ? Vector(train.weights()(known)) : Vector(Vector::Ones(X.rows()));
-  Matrix A = X.transpose() * weights.asDiagonal() * X;
+  const Matrix weighted = weights.asDiagonal() * X;
+  Matrix A = Product(Transposed(X), {weighted});
   A.diagonal().array() += 1e-8 * rows;  // columns may repeat each other
-  const Eigen::LLT<Matrix> cholesky(A);
-  const Vector w = cholesky.solve(X.transpose() * weights.asDiagonal() * y);
+  Matrix L_inverse, scratch;
+  if (!CholeskyWithInverse(&A, &L_inverse, &scratch))
+    throw NumericalError("least squares: the inputs are not finite");
+  const Vector w = L_inverse.transpose() * (L_inverse * (weighted.transpose() * y));
   const Vector residuals = y - X * w;
   const double freedom = std::max(rows - static_cast<double>(X.cols()), 1.0);
   const Matrix F = features.Of(test.inputs().mean);
-  const Vector spread = (F * cholesky.solve(F.transpose())).diagonal();
+  const Vector spread = Product({F}, LowerTransposed(L_inverse)).rowwise().squaredNorm();
   const double noise = (weights.array() * residuals.array().square()).sum() / freedom;
   const double least = 1e-12 * (1 + y.squaredNorm() / rows);
   return {F * w, std::max(noise, least) * (1 + spread.array()).matrix()};

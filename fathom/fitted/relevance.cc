@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fathom/base/linalg.h"
 #include "fathom/fitted/by_expert.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/fitted/deep_gp_expert.h"
@@ -34,7 +35,7 @@ Matrix ExpectedSquaredSlopes(const DeepGp& network) {
   Matrix squared = Matrix::Zero(network.outputs(), network.input_dim());
   Matrix above = Matrix::Identity(network.outputs(), network.outputs());
   for (Index l = network.num_layers() - 1; l >= 0; --l) {
-    const Matrix slopes = above * SquaredSlopes(network.layers[l]);
+    const Matrix slopes = Product({above}, {SquaredSlopes(network.layers[l])});
     const Index below = l == 0 ? 0 : network.layers[l - 1].outputs();
     if (l == 0 || network.layers[l].skip) squared += slopes.rightCols(slopes.cols() - below);
     above = slopes.leftCols(below);
@@ -54,7 +55,7 @@ void AddWarped(const Scaler& scaler, Matrix* slopes) {
 // From the inputs of the network to the columns, of squared slopes or of what behaves as they do.
 void TurnBack(const Scaler& scaler, Matrix* squared) {
   if (scaler.directions.size() > 0)
-    *squared = Matrix(*squared * scaler.directions.cwiseAbs2().transpose());
+    *squared = Product({*squared}, Transposed(scaler.directions.cwiseAbs2()));
   AddWarped(scaler, squared);
 }
 
@@ -80,7 +81,7 @@ Matrix MeasuredSquaredSlopes(const Member& member) {
       slopes.col(r).segment(d * Z.rows(), Z.rows()) = slope.col(d);
   }
   const Matrix& directions = member.input_scaler.directions;
-  if (directions.size() > 0) slopes = Matrix(slopes * directions.transpose());
+  if (directions.size() > 0) slopes = Product({slopes}, Transposed(directions));
   AddWarped(member.input_scaler, &slopes);
   Matrix squared(outputs, slopes.cols());
   for (Index d = 0; d < outputs; ++d)
@@ -139,7 +140,7 @@ Matrix RowsOf(const Model& model) {
     if (scaler.directions.size() > 0) {
       const Matrix& P = scaler.directions;
       const Vector inverse = P.cwiseAbs2().colwise().sum().cwiseInverse();
-      rows = Matrix(rows * inverse.asDiagonal() * P.transpose());
+      rows = Product({rows * inverse.asDiagonal()}, Transposed(P));
     }
     rows.conservativeResize(Eigen::NoChange, scaler.mean.size());  // without the warped ones
     return (rows * scaler.scale.asDiagonal()).rowwise() + scaler.mean.transpose();

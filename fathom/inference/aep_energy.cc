@@ -115,7 +115,7 @@ const Sums& AepEnergy::SumOverRows(const DeepGp& model, const Batch& batch, Want
                  {.alpha = options_.alpha,
                   .outer = options_.mixture ? 1 : options_.alpha,
                   .paths = TrainingPaths(model, options_.seed, batch.draw)},
-                 rows_->Fetch(batch.rows, plan, &workspace->rows), want, pool_, shares_,
+                 rows_->Fetch(batch.rows, plan, &workspace->rows), want, {pool_, shares_},
                  &workspace->log_z);
 }
 

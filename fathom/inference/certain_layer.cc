@@ -1,12 +1,14 @@
 #include "fathom/inference/certain_layer.h"
 
+#include "fathom/base/linalg.h"
+
 namespace fathom {
 
 CertainRows ProjectCertain(const CertainInput& in) {
   const auto& [gp, L_inverse, x] = in;
   Matrix K(x.rows(), gp.num_inducing());
   gp.kernel->Cross(gp.theta, x, gp.Z, K);
-  CertainRows out{K * L_inverse.transpose().triangularView<Eigen::Upper>(), Vector(x.rows())};
+  CertainRows out{Product({K}, LowerTransposed(L_inverse)), Vector(x.rows())};
   gp.kernel->Diagonal(gp.theta, x, out.spread);
   out.spread = (out.spread - out.C.rowwise().squaredNorm()).cwiseMax(0);
   return out;
@@ -19,7 +21,7 @@ void ProjectCertainBackward(const CertainInput& in, const CertainRows& rows,
   const Matrix total = d_rows.C - 2 * active.asDiagonal() * rows.C;
   // C = k(x, Z) L^-T.
   phi_argument->noalias() -= total.transpose() * rows.C;
-  const Matrix dK = total * L_inverse.triangularView<Eigen::Lower>();
+  const Matrix dK = Product({total}, Lower(L_inverse));
   Matrix K(x.rows(), gp.num_inducing());
   gp.kernel->Cross(gp.theta, x, gp.Z, K);
   gp.kernel->CrossBackward(gp.theta, x, gp.Z, K, dK, {d_gp->theta, nullptr, d_gp->Z});

@@ -94,7 +94,7 @@ Natural Ep::Factors::Sum(const Vector& weights) const {
   if (!line()) return UnpackFactor(weights.transpose() * now, SizeFromPacked(now.cols()));
   const Vector T = weights.cwiseProduct(now.col(1));
   return {directions.transpose() * weights.cwiseProduct(now.col(0)),
-          directions.transpose() * (T.asDiagonal() * directions)};
+          Product(Transposed(directions), {T.asDiagonal() * directions})};
 }
 
 Natural Ep::Factor(Index layer, Index function, Index row) const {

@@ -28,8 +28,7 @@ RowsGaussian FunctionAtRows(const GpLayer& layer, Index function, const Conditio
   if (layer.mean_weights.size() > 0) f.mean += x * layer.mean_weights.col(function);
   f.cov.resize(x.rows(), x.rows());
   prior.kernel->Cross(prior.theta, x, x, f.cov);
-  const Matrix kS = k * gp.S;
-  f.cov.noalias() -= kS * k.transpose();
+  f.cov -= Product({Product({k}, {gp.S})}, Transposed(k));
   SymmetrizeInPlace(&f.cov);
   // Rounding may leave less than nothing of a variance.
   f.cov.diagonal() = f.cov.diagonal().cwiseMax(0.0);
@@ -105,8 +104,7 @@ class DrawnRows {
       const HiddenUnit& unit = ready ? first_[static_cast<std::size_t>(u)] : made;
       const Vector shared = stream->NormalMatrix(h.rows(), 1);
       const Vector own = stream->NormalMatrix(h.rows(), 1);
-      h.col(u) = unit.mean + unit.L.triangularView<Eigen::Lower>() * shared +
-                 std::sqrt(layer.noise_variance[u]) * own;
+      h.col(u) = unit.mean + LowerTimes(unit.L, shared) + std::sqrt(layer.noise_variance[u]) * own;
     }
     return h;
   }

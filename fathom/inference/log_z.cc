@@ -154,8 +154,9 @@ SlotPlan PlanSlots(const Network& network, Index rows) {
 }
 
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
-                    Want want, const ThreadPool& pool, const FunctionShares& shares,
-                    LogZWorkspace* workspace) {
+                    Want want, const Workers& workers, LogZWorkspace* workspace) {
+  const ThreadPool& pool = workers.pool;
+  const FunctionShares& shares = workers.shares;
   const Communicator& ranks = shares.ranks();
   const DeepGp& model = network.model();
   FATHOM_CHECK(table.y.cols() == model.likelihood->NumTargets(model.outputs()) &&

@@ -68,13 +68,19 @@ struct SlotPlan {
 };
 SlotPlan PlanSlots(const Network& network, Index rows);
 
+// Who computes the sums: the threads of this process, and the ranks with their shares of the
+// functions.
+struct Workers {
+  const ThreadPool& pool;
+  const FunctionShares& shares;
+};
+
 // The sums over the rows, by their weights: log_z and, if wanted, what its gradient is made of.
 // They live in the workspace of rank 0, as do the gradients with respect to the inputs if there is
 // no other rank; but where ranks share the functions, those of a function live with its rank. Each
 // rank needs the rows of its own slots only; all ranks call it together.
 const Sums& SumLogZ(const Network& network, const LogZOptions& options, const TableRows& table,
-                    Want want, const ThreadPool& pool, const FunctionShares& shares,
-                    LogZWorkspace* workspace);
+                    Want want, const Workers& workers, LogZWorkspace* workspace);
 
 }  // namespace fathom
 

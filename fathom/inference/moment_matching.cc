@@ -35,21 +35,17 @@ Whitened ToWhitened(const Belief& belief) {
 }
 
 void Condition(const Belief& belief, const Matrix& L_inverse, Conditioned* out) {
-  const auto L_inverse_T = L_inverse.transpose().triangularView<Eigen::Upper>();
-  out->a = L_inverse_T * belief.m;
+  out->a = L_inverse.transpose() * belief.m;
   Matrix inner = -belief.V;
   inner.diagonal().array() += 1;
-  const Matrix left = L_inverse_T * inner;
-  out->S = left * L_inverse.triangularView<Eigen::Lower>();
+  out->S = Product({Product(LowerTransposed(L_inverse), {inner})}, Lower(L_inverse));
   SymmetrizeInPlace(&out->S);
   out->phi = belief.phi;
 }
 
 void WhitenSlopes(const Conditioned& d, const Matrix& L_inverse, CavitySlopes* out) {
-  const auto lower = L_inverse.triangularView<Eigen::Lower>();
-  out->g = lower * d.a;
-  const Matrix left = lower * d.S;
-  out->E = left * L_inverse.transpose().triangularView<Eigen::Upper>();
+  out->g = L_inverse * d.a;
+  out->E = Product({Product(Lower(L_inverse), {d.S})}, LowerTransposed(L_inverse));
   SymmetrizeInPlace(&out->E);
 }
 
@@ -69,13 +65,13 @@ bool MatchMoments(const Belief& cavity, const CavitySlopes& slopes, double alpha
   Matrix& T = factor->T;
   T = 2 * slopes.E;
   T.noalias() += slopes.g * slopes.g.transpose();
-  const Matrix CD = cavity.C_inverse.triangularView<Eigen::Lower>() * T;
-  Matrix rest = -CD * cavity.C_inverse.transpose().triangularView<Eigen::Upper>();
+  const Matrix CD = Product(Lower(cavity.C_inverse), {T});
+  Matrix rest = -Product({CD}, LowerTransposed(cavity.C_inverse));
   rest.diagonal().array() += 1;
   Matrix root_inverse;
   Matrix scratch;
   if (!CholeskyWithInverse(&rest, &root_inverse, &scratch)) return false;
-  const Matrix X = root_inverse.triangularView<Eigen::Lower>() * CD;
+  const Matrix X = Product(Lower(root_inverse), {CD});
   T.noalias() += X.transpose() * X;
   T /= alpha;
   const Vector m_q = cavity.m + cavity.V * slopes.g;

@@ -118,9 +118,10 @@ TEST_P(PassOf, SumsOfBatchesAddUp) {
   const LogZOptions options{.alpha = 0.6, .paths = TrainingPaths(model_, 1, 0)};
   const Vector weights;
   const auto sum = [&](const std::vector<Index>& rows) {
+    const FunctionShares shares(model_, Alone());
     LogZWorkspace workspace;
-    return SumLogZ(network, options, {x_, y_, weights, rows, rows}, Want::kGradient, pool,
-                   {model_, Alone()}, &workspace);
+    return SumLogZ(network, options, {x_, y_, weights, rows, rows}, Want::kGradient, {pool, shares},
+                   &workspace);
   };
   Sums whole = sum({0, 1, 2, 3, 4});
   Sums parts = sum({0, 1});

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
 
 namespace fathom {
 
@@ -128,7 +129,7 @@ void Sep::MatchFirstLayer(std::span<const Index> rows, const CertainLayer& first
     }
     const Matrix& C = first.rows[d].C;
     found.sum.h = C.transpose() * h;
-    found.sum.T = C.transpose() * (T.asDiagonal() * C);
+    found.sum.T = Product(Transposed(C), {T.asDiagonal() * C});
   }
 }
 

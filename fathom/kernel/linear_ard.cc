@@ -51,8 +51,10 @@ class LinearArdProjection : public Projection {
     for (Index n = 0; n < mean.rows(); ++n) {
       x = mean.row(n).transpose();
       s = var.row(n).transpose();
-      G.noalias() += d_v[n] * x * x.transpose();
-      G.diagonal() += d_v[n] * s;
+      for (Index q = 0; q < D_; ++q) {
+        G.row(q) += (d_v[n] * x[q]) * x.transpose();
+        G(q, q) += d_v[n] * s[q];
+      }
       d_slope += d_m[n] * x + 2 * d_v[n] * s.cwiseProduct(slope);
       if (d_x.mean != nullptr)
         d_x.mean->row(n) += (d_m[n] * slope + 2 * d_v[n] * (Q * x)).transpose();
@@ -91,14 +93,14 @@ void LinearMoments::Prepare(const LatentFunction& function,
 void LinearMoments::Backward(const Vector& d_slope, const Matrix& dQ, const Matrix* dSA,
                              Eigen::Ref<Vector> d_variances,
                              LatentFunctionGradient* gradient) const {
+  const Factor A_transposed = Transposed(A_);
   const Matrix G = Symmetrized(dQ);
-  Matrix dA = a_ * d_slope.transpose() - 2 * SA_ * G;
-  Matrix dS = -A_ * G * A_.transpose();
+  Matrix dA = a_ * d_slope.transpose() - 2 * Product({SA_}, {G});
+  gradient->S -= Product({Product({A_}, {G})}, A_transposed);
   if (dSA != nullptr) {
-    dS += Symmetrized(*dSA * A_.transpose());
-    dA += S_ * *dSA;
+    gradient->S += Symmetrized(Product({*dSA}, A_transposed));
+    dA += Product({S_}, {*dSA});
   }
-  gradient->S += dS;
   gradient->a += A_ * d_slope;
   gradient->Z += dA * variances_.asDiagonal();
   d_variances += G.diagonal() + Z_.cwiseProduct(dA).colwise().sum().transpose();

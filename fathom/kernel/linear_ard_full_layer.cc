@@ -30,7 +30,7 @@ void LinearArdFullLayer::Forward(const FullMoments& x, FullMoments* out) const {
   out->mean.noalias() = x.mean * b_.transpose();
   for (Index n = 0; n < x.rows(); ++n) {
     const Vector mu = x.mean.row(n).transpose();
-    out->cov[n] = Symmetrized(b_ * x.cov[n] * b_.transpose());
+    out->cov[n] = Symmetrized(Product({Product({b_}, {x.cov[n]})}, Transposed(b_)));
     for (Index i = 0; i < b_.rows(); ++i) {
       const Matrix& Q = functions_[i].Q();
       out->cov[n](i, i) += mu.dot(Q * mu) + Q.cwiseProduct(x.cov[n]).sum();
@@ -50,7 +50,8 @@ void LinearArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out
   for (Index n = 0; n < x.rows(); ++n) {
     const Vector mu = x.mean.row(n).transpose();
     const Matrix G = Symmetrized(d_out.cov[n]);
-    own.b.noalias() += 2 * G * b_ * x.cov[n];
+    const Matrix Gb = Product({G}, {b_});
+    own.b += 2 * Product({Gb}, {x.cov[n]});
     Matrix weighed = Matrix::Zero(b_.cols(), b_.cols());  // sum_i G_ii Q_i
     for (Index i = 0; i < b_.rows(); ++i) {
       own.Q(i) += G(i, i) * (mu * mu.transpose() + x.cov[n]);
@@ -58,7 +59,7 @@ void LinearArdFullLayer::Backward(const FullMoments& x, const FullMoments& d_out
     }
     if (d_x == nullptr) continue;
     d_x->mean.row(n) += 2 * (weighed * mu).transpose();
-    d_x->cov[n] = Symmetrized(b_.transpose() * G * b_ + weighed);
+    d_x->cov[n] = Symmetrized(Product(Transposed(b_), {Gb}) + weighed);
   }
 }
 

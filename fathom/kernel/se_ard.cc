@@ -39,7 +39,7 @@ void SeArd::Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer*
       transposed[q * padded + i] = scaled[i * D + q];
     }
   }
-  se_ard::GaussianRows(M, D, M, offset, scaled, nullptr, transposed, rows);
+  se_ard::GaussianRows({M, D, M, offset, scaled, nullptr, transposed, rows});
   K->resize(M, M);
   for (Index i = 0; i < M; ++i) {
     for (Index j = 0; j < M; ++j) (*K)(i, j) = rows[i * padded + j];

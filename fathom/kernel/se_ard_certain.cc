@@ -78,7 +78,7 @@ void CertainRows::Forward(const Shape& shape, Index rows, const double* x, doubl
     MapVector(tape.x + n * shape.D, shape.D) =
         ConstMapVector(x + n * shape.D, shape.D).cwiseQuotient(shape.l);
   }
-  GaussianRows(rows, shape.D, shape.M, tape.offset, tape.x, nullptr, scaled_z_.data(), tape.k);
+  GaussianRows({rows, shape.D, shape.M, tape.offset, tape.x, nullptr, scaled_z_.data(), tape.k});
   RowsTimesMatrix(rows, shape.M, tape.k, S_.data(), tape.U);
   for (Index n = 0; n < rows; ++n) {
     const ConstMapVector k(tape.k + n * shape.padded, shape.M);

@@ -147,8 +147,9 @@ void ExpectedSumBackward(const Bumps& bumps, const Input& x, const SumGradient& 
   }
   d_x.mu += U.transpose() * pull_mu;
   pull_A.diagonal().array() -= sum_t;
-  const Matrix left = U.transpose() * pull_A.selfadjointView<Eigen::Lower>();
-  const Matrix dA = 0.5 * Symmetrized(left * U);
+  MirrorLower(&pull_A);
+  const Matrix left = Product(Transposed(U), {pull_A});
+  const Matrix dA = 0.5 * Symmetrized(Product({left}, {U}));
   d_x.Sigma += dA;
   d_bumps.C.array() += dA.diagonal().array() + 0.5 * sum_t / bumps.C.array();  // and |C|^1/2
 }

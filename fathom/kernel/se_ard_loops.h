@@ -40,10 +40,20 @@ void PairBackward(Index rows, Index count, Index pairs, const double* coefficien
 void PairBackward(Index rows, Index count, Index pairs, const float* coefficients, const float* E,
                   double* pair_sums);
 
-// k_ni = exp(offset_n - 1/2 sum_q s_nq (x_nq - z_qi)^2);  a null s means ones. Entries i >= M are
-// set to 0.  x, s [rows, D];  z [D, padded_m];  k [rows, padded_m].
-void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x,
-                  const double* s, const double* z, double* k);
+// k_ni = exp(offset_n - 1/2 sum_q s_nq (x_nq - z_qi)^2). Entries i >= M are set to 0.
+struct GaussianTile {
+  Index rows, D, M;
+  const double* offset;  // [rows]
+  const double* x;       // [rows, D]
+  const double* s;       // [rows, D]; null means ones
+  const double* z;       // [D, padded_m]
+  double* k;             // [rows, padded_m]
+};
+void GaussianRows(const GaussianTile& tile);
+inline void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x,
+                         const double* s, const double* z, double* k) {
+  GaussianRows({rows, D, M, offset, x, s, z, k});
+}
 
 // U = k S, row by row with the same arithmetic wherever a row stands, so that a prediction has the
 // same bits in any tile.  k, U [rows, padded_m];  S [M, padded_m].

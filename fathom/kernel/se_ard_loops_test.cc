@@ -165,8 +165,8 @@ TEST_P(LoopsOfDimension, GaussianRows) {
       for (double& value : s) value *= value;
       for (const bool scaled : {false, true}) {
         AlignedBuffer k(static_cast<std::size_t>(rows * padded), -1);
-        GaussianRows(rows, D, M, offset.data(), x.data(), scaled ? s.data() : nullptr, z.data(),
-                     k.data());
+        GaussianRows(
+            {rows, D, M, offset.data(), x.data(), scaled ? s.data() : nullptr, z.data(), k.data()});
         for (Index n = 0; n < rows; ++n) {
           for (Index i = 0; i < padded; ++i) {
             double square = 0;
@@ -255,7 +255,7 @@ TEST(Loops, NotANumberIsNotHidden) {
     const AlignedBuffer z(8, 0.5);
     const AlignedBuffer offset(1, 0.0);
     AlignedBuffer k(8, 0.0);
-    GaussianRows(1, 1, 3, offset.data(), x.data(), nullptr, z.data(), k.data());
+    GaussianRows({1, 1, 3, offset.data(), x.data(), nullptr, z.data(), k.data()});
     for (Index i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(k[i])) << i;
     PairForwardKeepsNan<double>();
     PairForwardKeepsNan<float>();

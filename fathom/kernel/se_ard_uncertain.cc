@@ -25,6 +25,67 @@ struct UncertainSums {
   double* log_variance;  // [1]
 };
 
+// One row on the way back.
+struct RowBackward {
+  const Shape& shape;
+  const double *mu, *s;   // [D]
+  const double* z;        // [D, padded]
+  const double* inverse;  // [D]  1 / (l^2 + s)
+  const double* psi1;     // [padded]
+  double m;               // psi1 a
+  double d_m, d_v;        // dF/dm and dF/dv
+
+  ConstMapVector Psi1() const { return {psi1, shape.M}; }
+  ConstMapVector Z(Index q) const { return {z + q * shape.padded, shape.M}; }
+  // The linear mean's covariance with the GP part makes v depend on dm/dmu_q by this much.
+  double Kappa(Index q) const { return 2 * d_v * shape.w[q] * s[q] * inverse[q]; }
+};
+
+// dF/dmu_q, dF/ds_q and dF/d log l_q of one row.
+struct InputSlope {
+  double mean, var, log_l;
+};
+
+// rho = dF/d psi1, before a's share, and t = dF/d log psi1; returns the sum of t.
+double SlopesOfPsi1(const RowBackward& row, MapVector rho, MapVector t) {
+  const Shape& shape = row.shape;
+  rho.setConstant(row.d_m - 2 * row.m * row.d_v);
+  if (shape.w.size() > 0) {
+    for (Index q = 0; q < shape.D; ++q)
+      rho.array() += row.Kappa(q) * (row.Z(q).array() - row.mu[q]);
+  }
+  t = row.Psi1().array() * shape.a.array() * rho.array();
+  return t.sum();
+}
+
+// Through psi1, with exponent -1/2 e (mu - z)^2 and prefactor (l^2 e)^1/2, and through the linear
+// mean. Adds the slopes of the pseudo-inputs' column q to z_sum.
+InputSlope ThroughPsi1(const RowBackward& row, Index q, const MapVector& t, double T,
+                       MapVector z_sum) {
+  const Shape& shape = row.shape;
+  const ConstMapVector z = row.Z(q);
+  const double mean = row.mu[q];
+  const double l2 = shape.l[q] * shape.l[q];
+  const double e = row.inverse[q];
+  const double tz = t.dot(z);
+  const double tzz = t.cwiseProduct(z).dot(z);
+  double d_mean = e * (tz - mean * T);
+  double d_e = -0.5 * (tzz - 2 * mean * tz + mean * mean * T);
+  z_sum.array() += e * t.array() * (mean - z.array());
+  double d_var = 0;
+  if (shape.w.size() > 0) {
+    const double g = row.d_v;
+    const double w = shape.w[q];
+    const double hz = row.Psi1().cwiseProduct(shape.a).dot(z) - mean * row.m;
+    z_sum.array() += row.Kappa(q) * row.Psi1().array() * shape.a.array();
+    d_mean += -row.Kappa(q) * row.m + row.d_m * w;
+    d_var += 2 * g * w * e * hz + g * w * w;
+    d_e += 2 * g * w * row.s[q] * hz;
+  }
+  d_var += -e * e * d_e - 0.5 * e * T;
+  return {d_mean, d_var, -2 * l2 * e * e * d_e + T * (1 - e * l2)};
+}
+
 }  // namespace
 
 // The tape's arrays, one after the other; `size` is where the last one ends.
@@ -162,7 +223,7 @@ void UncertainRows::ForwardAs(const Shape& shape, const RowsIn& x, double* tape_
     tape.prefactor2[n] = std::sqrt(stretch2);
   }
   // [psi1] in full; [psi2] contracted with its weights as it is computed.
-  GaussianRows(rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1);
+  GaussianRows({rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1});
   const auto [weights, midpoints] = PairArrays<Real>();
   PairForward(
       PairTile<Real>{rows, D, pairs_, tape.features, weights, midpoints, tape.psi2, tape.row_sums});
@@ -189,75 +250,41 @@ template <typename Real>
 void UncertainRows::BackwardAs(const Shape& shape, const RowsIn& x, double* tape_memory,
                                const RowSlopes& d_out, double* sums_memory,
                                const InputSlopes& d_x) const {
-  const auto [rows, mu, s] = x;
-  const auto [d_m, d_v] = d_out;
   const Index D = shape.D;
-  const Tape<Real> tape(*this, D, rows, tape_memory);
+  const Tape<Real> tape(*this, D, x.rows, tape_memory);
   const UncertainSums sums(shape, pairs_, sums_memory);
-  const bool linear = shape.w.size() > 0;
-  MapVector a_sum(sums.a, shape.M);
-  MapVector t(tape.t, shape.M);
-  MapVector rho(tape.rho, shape.M);
-  for (Index n = 0; n < rows; ++n) {
-    const double g = d_v[n];
-    const double g_mean = d_m[n] - 2 * tape.m[n] * g;
-    const ConstMapVector psi1(tape.psi1 + n * shape.padded, shape.M);
-    const double* inverse = tape.inverse + n * D;
-    rho.setConstant(g_mean);
-    if (linear) {
-      for (Index q = 0; q < D; ++q) {
-        const double kappa = 2 * g * shape.w[q] * s[n * D + q] * inverse[q];
-        rho.array() +=
-            kappa * (ConstMapVector(z_.data() + q * shape.padded, shape.M).array() - mu[n * D + q]);
-      }
-    }
-    a_sum += psi1.cwiseProduct(rho);
-    t = psi1.array() * shape.a.array() * rho.array();
-    const double T = t.sum();
+  const MapVector t(tape.t, shape.M);
+  const MapVector rho(tape.rho, shape.M);
+  for (Index n = 0; n < x.rows; ++n) {
+    const RowBackward row{shape,     x.mu + n * D,         x.s + n * D,
+                          z_.data(), tape.inverse + n * D, tape.psi1 + n * shape.padded,
+                          tape.m[n], d_out.m[n],           d_out.v[n]};
+    const double T = SlopesOfPsi1(row, rho, t);
+    MapVector(sums.a, shape.M) += row.Psi1().cwiseProduct(rho);
 
     Real* f = tape.features + n * (2 * D + 1);
     const double* r = tape.row_sums + n * (2 * D + 1);
-    const double prefactor = tape.prefactor2[n];
-    const double psi2_share = g * prefactor * r[0];
-    sums.log_variance[0] += T + 2 * psi2_share + g * shape.variance;
+    const double g_psi2 = row.d_v * tape.prefactor2[n];
+    const double psi2_share = g_psi2 * r[0];
+    sums.log_variance[0] += T + 2 * psi2_share + row.d_v * shape.variance;
     for (Index q = 0; q < D; ++q) {
-      const ConstMapVector z(z_.data() + q * shape.padded, shape.M);
-      MapVector z_sum(sums.z + q * shape.padded, shape.M);
-      const double mean = mu[n * D + q];
-      const double l2 = shape.l[q] * shape.l[q];
-      const double e = inverse[q];
-      const double tz = t.dot(z);
-      const double tzz = t.cwiseProduct(z).dot(z);
-      // psi1: exponent -1/2 e (mu - z)^2 and prefactor (l^2 e)^1/2.
-      double d_mean = e * (tz - mean * T);
-      double d_e = -0.5 * (tzz - 2 * mean * tz + mean * mean * T);
-      z_sum.array() += e * t.array() * (mean - z.array());
-      double d_var = 0;
-      if (linear) {
-        const double kappa = 2 * g * shape.w[q] * s[n * D + q] * e;
-        const double hz = psi1.cwiseProduct(shape.a).dot(z) - mean * tape.m[n];
-        z_sum.array() += kappa * psi1.array() * shape.a.array();
-        d_mean += -kappa * tape.m[n] + d_m[n] * shape.w[q];
-        d_var += 2 * g * shape.w[q] * e * hz + g * shape.w[q] * shape.w[q];
-        d_e += 2 * g * shape.w[q] * s[n * D + q] * hz;
-      }
-      d_var += -e * e * d_e - 0.5 * e * T;
-      double d_log_l = -2 * l2 * e * e * d_e + T * (1 - e * l2);
+      InputSlope slope = ThroughPsi1(row, q, t, T, MapVector(sums.z + q * shape.padded, shape.M));
       // psi2: exponent -y^2, y = c^1/2 (zbar - mu), and prefactor (l^2 c)^1/2.
-      const double c = 1 / (l2 + 2 * s[n * D + q]);
-      const double c_d_c = -g * prefactor * r[2 * q + 2];
-      d_mean += 2 * g * prefactor * std::sqrt(c) * r[2 * q + 1];
-      d_var += -2 * c * c_d_c - c * psi2_share;
-      d_log_l += -2 * l2 * c * c_d_c + psi2_share * (1 - c * l2);
-      sums.log_l[q] += d_log_l;
-      if (d_x.mu != nullptr) d_x.mu[n * D + q] += d_mean;
-      if (d_x.s != nullptr) d_x.s[n * D + q] += d_var;
-      f[2 * q + 1] = static_cast<Real>(g * prefactor * c * mean);
-      f[2 * q + 2] = static_cast<Real>(g * prefactor * c);
+      const double l2 = shape.l[q] * shape.l[q];
+      const double c = 1 / (l2 + 2 * row.s[q]);
+      const double c_d_c = -g_psi2 * r[2 * q + 2];
+      slope.mean += 2 * g_psi2 * std::sqrt(c) * r[2 * q + 1];
+      slope.var += -2 * c * c_d_c - c * psi2_share;
+      slope.log_l += -2 * l2 * c * c_d_c + psi2_share * (1 - c * l2);
+      sums.log_l[q] += slope.log_l;
+      if (d_x.mu != nullptr) d_x.mu[n * D + q] += slope.mean;
+      if (d_x.s != nullptr) d_x.s[n * D + q] += slope.var;
+      f[2 * q + 1] = static_cast<Real>(g_psi2 * c * row.mu[q]);
+      f[2 * q + 2] = static_cast<Real>(g_psi2 * c);
     }
-    f[0] = static_cast<Real>(g * prefactor);
+    f[0] = static_cast<Real>(g_psi2);
   }
-  PairBackward(rows, 2 * D + 1, pairs_, tape.features, tape.psi2, sums.pair);
+  PairBackward(x.rows, 2 * D + 1, pairs_, tape.features, tape.psi2, sums.pair);
 }
 
 void UncertainRows::Finish(const Shape& shape, const double* sums_memory,

@@ -94,8 +94,8 @@ void SeLinearProjection::Forward(const Input& x, double* tape_memory, double* m,
     }
     tape.offset[n] = std::log(se_theta_[0]) + 0.5 * std::log(stretch);
   }
-  se_ard::GaussianRows(mean.rows(), D_, M_, tape.offset, tape.mu, tape.inverse, z_.data(),
-                       tape.psi1);
+  se_ard::GaussianRows(
+      {mean.rows(), D_, M_, tape.offset, tape.mu, tape.inverse, z_.data(), tape.psi1});
   const Matrix& Q = linear_.Q();
   for (Index n = 0; n < mean.rows(); ++n) {
     const ConstMapArray psi1(tape.psi1 + n * padded_, M_);

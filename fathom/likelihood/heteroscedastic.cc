@@ -95,9 +95,9 @@ TiltedLogZ<2> LogZOf(double alpha, double residual, double v, double centre, dou
   }
   const GivenLogNoise A(alpha, residual, v);
   if (std::isnan(residual + v + centre + v_g)) return {NAN, NAN, NAN, {NAN, NAN}};
-  if (v_g < 1e-200) return IntegrateTilted<2>(1, centre, v_g, 0, 0, {}, A);
+  if (v_g < 1e-200) return IntegrateTilted<2>(1, centre, v_g, {}, A);
   const LogNoiseSupport support(A, alpha, residual * residual, v, centre, v_g);
-  return IntegrateTilted<2>(1, centre, v_g, support.lo, support.hi, support.zones, A);
+  return IntegrateTilted<2>(1, centre, v_g, {support.lo, support.hi, support.zones}, A);
 }
 
 }  // namespace

@@ -71,10 +71,9 @@ TiltedLogZ<0> LogZOf(double alpha, double y, double m, double v) {
     const double rate = std::exp(f);
     return {y * f - rate - log_factorial, y - rate, -rate, {}};
   };
-  if (std::isnan(m + v) || v < 1e-200)
-    return IntegrateTilted<0>(alpha, m, v, 0, 0, {}, log_density);
+  if (std::isnan(m + v) || v < 1e-200) return IntegrateTilted<0>(alpha, m, v, {}, log_density);
   const LogRateSupport support(alpha, y, m, v);
-  return IntegrateTilted<0>(alpha, m, v, support.lo, support.hi, support.zones, log_density);
+  return IntegrateTilted<0>(alpha, m, v, {support.lo, support.hi, support.zones}, log_density);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TiltedLogZ<2> LogZOf(double alpha, double y, double m, double v, double s2, doub
     zones.push_back({residual - 2 * distance, residual - distance, step});
     zones.push_back({residual + distance, residual + 2 * distance, step});
   }
-  return IntegrateTilted<2>(alpha, m, v, lo, hi, zones, log_density);
+  return IntegrateTilted<2>(alpha, m, v, {lo, hi, zones}, log_density);
 }
 
 // E[g(tau)], tau ~ Gamma(nu/2, nu/2): the trapezoidal rule in log tau, whose error is

@@ -34,11 +34,17 @@ struct TiltedLogZ {
 // Standard deviations beyond which a Gaussian holds less than 4e-18.
 inline constexpr double kGaussianReach = 8.7;
 
-// The numbers above from a range [lo, hi] of f - m that holds all but e^-38 of the integral, with
-// panels as `zones` of f - m ask for. log_density(f) gives LogDensityAt<P>.
+// The values of f - m from lo to hi, and how fine the panels must be among them.
+struct TiltedRange {
+  double lo = 0, hi = 0;
+  std::span<const Zone> zones = {};
+};
+
+// The numbers above from a range that holds all but e^-38 of the integral. Nothing is read of it if
+// v is tiny. log_density(f) gives LogDensityAt<P>.
 template <std::size_t P, typename LogDensity>
-TiltedLogZ<P> IntegrateTilted(double alpha, double m, double v, double lo, double hi,
-                              std::span<const Zone> zones, const LogDensity& log_density) {
+TiltedLogZ<P> IntegrateTilted(double alpha, double m, double v, const TiltedRange& range,
+                              const LogDensity& log_density) {
   if (std::isnan(m + v)) return {NAN, NAN, NAN, {}};  // lest it vanish in an empty range
   const double sd = std::sqrt(v);
   const double power = alpha == 0 ? 1 : alpha;
@@ -72,7 +78,7 @@ TiltedLogZ<P> IntegrateTilted(double alpha, double m, double v, double lo, doubl
     add(m, 1, 0);
   } else {
     log_norm = std::log(sd) + 0.5 * std::log(2 * std::numbers::pi);
-    ForEachNode(lo, hi, zones,
+    ForEachNode(range.lo, range.hi, range.zones,
                 [&](double u, double weight) { add(m + u, weight, -0.5 * (u / sd) * (u / sd)); });
   }
   const double log_z = top + std::log(mass) - log_norm;

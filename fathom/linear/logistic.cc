@@ -40,18 +40,20 @@ Logistic FitLogistic(const Moments& x, const Vector& labels, Index classes, doub
   X << x.mean, Vector::Ones(N);
   Vector penalties = Vector::Constant(D + 1, penalty);
   penalties[D] = 1e-6;
-  Matrix bound = 0.5 * X.transpose() * counts.asDiagonal() * X;
+  Matrix bound = 0.5 * Product(Transposed(X), {counts.asDiagonal() * X});
   bound.diagonal() += penalties;
   if (!CholeskyInPlace(&bound)) throw NumericalError("the inputs of the regression are too large");
   InvertLowerInPlace(&bound);
-  const Matrix inverse = bound.transpose() * bound;
+  Matrix inverse;
+  TransposeTimesSelf(bound, &inverse);
   const Matrix Y = Indicators(labels, classes);
   Matrix W = Matrix::Zero(D + 1, classes);
   constexpr int kMostSteps = 300;
   constexpr double kSettled = 1e-5;
   for (int step = 0; step < kMostSteps; ++step) {
-    const Matrix pull = counts.asDiagonal() * (Y - Softmax(X * W));
-    const Matrix change = inverse * (X.transpose() * pull - penalties.asDiagonal() * W);
+    const Matrix pull = counts.asDiagonal() * (Y - Softmax(Product({X}, {W})));
+    const Matrix slope = Product(Transposed(X), {pull}) - penalties.asDiagonal() * W;
+    const Matrix change = Product({inverse}, {slope});
     W += change;
     if (change.cwiseAbs().maxCoeff() < kSettled) break;
   }

@@ -17,7 +17,7 @@ constexpr Index kMostColumns = 1000;
 void FindDirections(const Matrix& X, Ridge* ridge) {
   const bool tall = X.rows() >= X.cols();
   const Eigensystem system =
-      SymmetricEigensystem(tall ? Matrix(X.transpose() * X) : Matrix(X * X.transpose()));
+      SymmetricEigensystem(tall ? Product(Transposed(X), {X}) : Product({X}, Transposed(X)));
   const double least = 1e-10 * std::max(system.values.maxCoeff(), 1e-300);
   const Index size = system.values.size();
   Index first = 0;  // they ascend
@@ -26,7 +26,7 @@ void FindDirections(const Matrix& X, Ridge* ridge) {
   ridge->eigenvalues = system.values.tail(R);
   ridge->directions = system.vectors.rightCols(R);
   if (!tall) {
-    ridge->directions = X.transpose() * ridge->directions;
+    ridge->directions = Product(Transposed(X), {ridge->directions});
     ridge->directions *= ridge->eigenvalues.cwiseSqrt().cwiseInverse().asDiagonal();
   }
 }
@@ -50,8 +50,8 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
     ridge.directions = Matrix(x.cols(), 0);
     ridge.eigenvalues = Vector(0);
   }
-  const Matrix Z = X * ridge.directions;
-  const Matrix projected = Z.transpose() * Y;  // [R, T]
+  const Matrix Z = Product({X}, {ridge.directions});
+  const Matrix projected = Product(Transposed(Z), {Y});  // [R, T]
   const Matrix squares = Z.cwiseAbs2();
   ridge.weights = Matrix::Zero(x.cols(), T);
   ridge.penalty = Vector::Zero(T);
@@ -106,7 +106,7 @@ RidgeFit FitUncertain(const Moments& x, const Matrix& y, const Vector& weights) 
   const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows()));
   constexpr int kRounds = 3;
   for (int round = 0; round < kRounds; ++round) {
-    const Matrix v = x.var * fit.ridge.weights.cwiseAbs2();
+    const Matrix v = Product({x.var}, {fit.ridge.weights.cwiseAbs2()});
     Vector teaches = Vector::Zero(x.rows());
     for (Index t = 0; t < y.cols(); ++t) {
       double& noise = fit.ridge.noise[t];
@@ -166,9 +166,9 @@ Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {
 }
 
 Matrix RidgeCovariance(const Ridge& ridge, const Moments& x, Index target) {
-  const Matrix along = (x.mean.rowwise() - ridge.centre.transpose()) * ridge.directions;
+  const Matrix along = Product({x.mean.rowwise() - ridge.centre.transpose()}, {ridge.directions});
   const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[target]).inverse();
-  Matrix cov = along * shrunk.asDiagonal() * along.transpose();
+  Matrix cov = Product({along * shrunk.asDiagonal()}, Transposed(along));
   cov.array() += 1 / ridge.rows;
   cov *= ridge.noise[target];
   cov.diagonal() += x.var * ridge.weights.col(target).cwiseAbs2();

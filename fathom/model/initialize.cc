@@ -47,8 +47,8 @@ Vector RidgeMean(const SparseGp& gp, const Matrix& x, const Vector& target, doub
   InvertLowerInPlace(&L_inverse);
   Matrix cross(x.rows(), gp.num_inducing());
   gp.kernel->Cross(gp.theta, x, gp.Z, cross);
-  const Matrix A = cross * L_inverse.transpose();
-  Matrix normal = A.transpose() * A;
+  const Matrix A = Product({cross}, Transposed(L_inverse));
+  Matrix normal = Product(Transposed(A), {A});
   normal.diagonal().array() += ridge;
   return SolvePositiveDefinite(normal, A.transpose() * target);
 }
@@ -193,7 +193,7 @@ DeepGp Initialize(const Architecture& architecture, const InitializeOptions& opt
       // The hidden units start at the principal scores of what lies below, so that an upper layer
       // starts as the identity (or its truncation).
       const Matrix loadings = LoadingsOf(at, below, width, seed + l);
-      at.targets = below * loadings;
+      at.targets = Product({below}, {loadings});
       layer.noise_variance = Vector::Constant(width, options.hidden_noise);
       if (architecture.linear_mean) {
         layer.mean_weights = Matrix::Zero(at.input.cols(), width);
@@ -235,7 +235,7 @@ Matrix KMeans(const Matrix& x, Index k, Index iterations, std::uint64_t seed) {
   std::vector<Index> counts(static_cast<std::size_t>(k));
   for (Index iteration = 0; iteration < iterations; ++iteration) {
     // |x - c|^2 up to a constant of the row, by one matrix product.
-    Matrix score = x * centres.transpose();
+    Matrix score = Product({x}, Transposed(centres));
     const Eigen::RowVectorXd half_norm = 0.5 * centres.rowwise().squaredNorm().transpose();
     score.rowwise() -= half_norm;
     sums.setZero();
@@ -259,8 +259,9 @@ Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
   const Matrix centred = x.rowwise() - x.colwise().mean();
   // X'X and XX' have the same eigenvalues but for zeros; with 10,000 columns only XX' is small.
   const bool wide = D > x.rows();
-  const Matrix product =
-      wide ? Matrix(centred * centred.transpose() / N) : Matrix(centred.transpose() * centred / N);
+  const Factor rows{centred};
+  const Factor columns = Transposed(centred);
+  const Matrix product = (wide ? Product(rows, columns) : Product(columns, rows)) / N;
   const Eigensystem system = SymmetricEigensystem(product);
   const Index last = product.rows() - 1;
   const auto principal = [&](Index c) -> Vector {

@@ -7,15 +7,18 @@ namespace fathom {
 
 namespace {
 
+Matrix Times(const Matrix& A, const Matrix& B) { return Product({A}, {B}); }
+Vector Times(const Matrix& A, const Vector& b) { return A * b; }
+Matrix TransposeTimes(const Matrix& A, const Matrix& B) { return Product(Transposed(A), {B}); }
+Vector TransposeTimes(const Matrix& A, const Vector& b) { return A.transpose() * b; }
+
 // X = (I + c T K)^-1 B = B - S K B. Where the factor is large this is a difference of large
 // numbers; one step of iterative refinement brings the digits back that it loses.
-template <typename Dense>
-Dense Shrink(const Sites& sites, const Matrix& K, const Matrix& S, double c, const Dense& B) {
-  Dense X = B - S * (K * B);
-  const Dense KX = K * X;
-  const Dense RKX = sites.R.transpose() * KX;
-  const Dense rest = B - X - c * (sites.R * RKX);
-  X += rest - S * (K * rest);
+Vector Shrink(const Sites& sites, const Matrix& K, const Matrix& S, double c, const Vector& B) {
+  Vector X = B - Times(S, Times(K, B));
+  const Vector RKX = TransposeTimes(sites.R, Times(K, X));
+  const Vector rest = B - X - c * Times(sites.R, RKX);
+  X += rest - Times(S, Times(K, rest));
   return X;
 }
 
@@ -23,23 +26,31 @@ Dense Shrink(const Sites& sites, const Matrix& K, const Matrix& S, double c, con
 template <typename Dense>
 Dense ShrinkTransposed(const Sites& sites, const Matrix& K, const Matrix& S, double c,
                        const Dense& B) {
-  Dense X = B - K * (S * B);
-  const Dense TX = sites.R * (sites.R.transpose() * X);
-  const Dense rest = B - X - c * (K * TX);
-  X += rest - K * (S * rest);
+  Dense X = B - Times(K, Times(S, B));
+  const Dense TX = Times(sites.R, TransposeTimes(sites.R, X));
+  const Dense rest = B - X - c * Times(K, TX);
+  X += rest - Times(K, Times(S, rest));
   return X;
 }
 
-Matrix LowerOf(const Matrix& A) { return A.triangularView<Eigen::Lower>(); }
+// *out += c times the lower triangle of A.
+void AddLower(double c, const Matrix& A, Matrix* out) {
+  for (Index i = 0; i < A.rows(); ++i) out->row(i).head(i + 1) += c * A.row(i).head(i + 1);
+}
+
+// *out += c (x y' + y x').
+void AddOuters(double c, const Vector& x, const Vector& y, Matrix* out) {
+  for (Index i = 0; i < x.size(); ++i)
+    out->row(i) += (c * x[i]) * y.transpose() + (c * y[i]) * x.transpose();
+}
 
 }  // namespace
 
 Conditioned Condition(const Sites& sites, const Matrix& K, double c, SitesTape* tape) {
   const Index M = K.rows();
   FATHOM_CHECK(sites.R.rows() == M && sites.h.size() == M);
-  const Matrix KR = K * sites.R.triangularView<Eigen::Lower>();
-  Matrix G = sites.R.transpose().triangularView<Eigen::Upper>() * KR;
-  G *= c;
+  const Matrix KR = Product({K}, Lower(sites.R));
+  Matrix G = c * Product(LowerTransposed(sites.R), {KR});
   G.diagonal().array() += 1;
   if (!CholeskyInPlace(&G))
     throw NumericalError("the posterior of a latent function is not finite");
@@ -47,9 +58,8 @@ Conditioned Condition(const Sites& sites, const Matrix& K, double c, SitesTape* 
   const double log_det_G = LogDeterminant(G);
   InvertLowerInPlace(&G);
   // S = c Y'Y with Y = C^-1 R', G = C C'.
-  const Matrix Y = G.triangularView<Eigen::Lower>() * sites.R.transpose();
-  out.S.setZero(M, M);
-  out.S.noalias() = c * (Y.transpose() * Y);
+  const Matrix Y = Product(Lower(G), LowerTransposed(sites.R));
+  out.S = c * TransposeTimes(Y, Y);
   out.a = c * Shrink(sites, K, out.S, c, sites.h);
   out.phi = -0.5 * log_det_G + 0.5 * c * sites.h.dot(K * out.a);
   if (tape != nullptr) {
@@ -71,24 +81,24 @@ void ConditionBackward(const Sites& sites, const Matrix& K, const SitesAt& at,
   const double d_phi = d_conditioned.phi;
   const Vector& a = at.conditioned.a;
   const Matrix& S = at.conditioned.S;
+  const Index M = K.rows();
   const Vector m = K * a;
   const Vector w = ShrinkTransposed(sites, K, S, c, d_conditioned.a);
   d_sites->h += c * (w + d_phi * m);
 
-  const Matrix RG = sites.R.triangularView<Eigen::Lower>() * at.tape.G_inverse;
-  const Matrix dS_RG = d_conditioned.S * RG;
-  Matrix dR = 2 * ShrinkTransposed(sites, K, S, c, dS_RG);
-  if (d_phi != 0) dR.noalias() -= d_phi * (K * RG);
+  const Matrix RG = Product(Lower(sites.R), {at.tape.G_inverse});
+  Matrix dR = 2 * ShrinkTransposed(sites, K, S, c, Times(d_conditioned.S, RG));
+  if (d_phi != 0) dR -= d_phi * Times(K, RG);
   const Vector w_phi = w + d_phi * m;
-  const Eigen::RowVectorXd mR = m.transpose() * sites.R;
-  const Eigen::RowVectorXd wR = w.transpose() * sites.R;
-  dR -= w_phi * mR + m * wR;
-  d_sites->R += c * LowerOf(dR);
+  const Vector mR = TransposeTimes(sites.R, m);
+  const Vector wR = TransposeTimes(sites.R, w);
+  for (Index i = 0; i < M; ++i) dR.row(i) -= w_phi[i] * mR.transpose() + m[i] * wR.transpose();
+  AddLower(c, dR, &d_sites->R);
 
-  const Vector s = S * d_conditioned.a;
-  *dK -= 0.5 * (s * a.transpose() + a * s.transpose());
-  *dK -= S * d_conditioned.S * S;
-  *dK += 0.5 * d_phi * (a * a.transpose() - S);
+  AddOuters(-0.5, Times(S, d_conditioned.a), a, dK);
+  *dK -= Times(Times(S, d_conditioned.S), S);
+  AddOuters(0.25 * d_phi, a, a, dK);
+  *dK -= 0.5 * d_phi * S;
 }
 
 double FactorEnergy(const Matrix& K, const SitesAt& posterior, const SitesAt& cavity) {
@@ -108,7 +118,7 @@ double NegativeKl(const Matrix& K, const SitesAt& posterior) {
 
 void FactorEnergyBackward(const Sites& sites, const Matrix& K, const SitesAt& posterior,
                           const SitesAt& cavity, Sites* d_sites, Matrix* dK) {
-  const auto R = sites.R.triangularView<Eigen::Lower>();
+  const Matrix& R = sites.R;
   const Matrix& G_inverse = posterior.tape.G_inverse;
   const Matrix& Gb_inverse = cavity.tape.G_inverse;
   const Matrix I = Matrix::Identity(K.rows(), K.rows());
@@ -119,14 +129,18 @@ void FactorEnergyBackward(const Sites& sites, const Matrix& K, const SitesAt& po
   const Vector K_mean = K * mean;
   d_sites->h -= e;
 
-  const Matrix KR = K * R;
-  Matrix dR = -cavity.tape.c * (KR * ((I - G_inverse) * Gb_inverse));
-  dR += e * (K_mean.transpose() * sites.R) + K_mean * (e.transpose() * sites.R);
-  d_sites->R += LowerOf(dR);
+  const Matrix KR = Product({K}, Lower(R));
+  Matrix dR = -cavity.tape.c * Times(KR, Times(I - G_inverse, Gb_inverse));
+  const Vector R_mean = TransposeTimes(R, K_mean);
+  const Vector Re = TransposeTimes(R, e);
+  for (Index i = 0; i < K.rows(); ++i)
+    dR.row(i) += e[i] * R_mean.transpose() + K_mean[i] * Re.transpose();
+  AddLower(1, dR, &d_sites->R);
 
-  const Matrix inner = R * Symmetrized(G_inverse * (I - Gb_inverse));
-  *dK += 0.5 * (b * b.transpose() - w * mean.transpose() - mean * w.transpose() -
-                inner * sites.R.transpose());
+  const Matrix inner = Product(Lower(R), {Symmetrized(Times(G_inverse, Matrix(I - Gb_inverse)))});
+  AddOuters(0.25, b, b, dK);
+  AddOuters(-0.5, w, mean, dK);
+  *dK -= 0.5 * Product({inner}, LowerTransposed(R));
 }
 
 }  // namespace fathom

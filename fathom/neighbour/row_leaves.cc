@@ -1,10 +1,10 @@
 #include "fathom/neighbour/row_leaves.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "fathom/base/linalg.h"
 #include "fathom/neighbour/scan.h"
 
 namespace fathom {
@@ -66,16 +66,15 @@ void RowLeaves::FindAxes(const Matrix& places) {
   axes_ = Matrix::Zero(places.cols(), axes);
   for (Index k = 0; k < axes; ++k) axes_(columns[static_cast<std::size_t>(k)], k) = 1;
   for (int round = 0; round < kRounds; ++round) {
-    const Matrix next = some.transpose() * (some * axes_);
+    const Matrix next = Product(Transposed(some), {Product({some}, {axes_})});
     if (!next.allFinite()) return;
-    const Eigen::HouseholderQR<Matrix> qr(next);
-    axes_ = qr.householderQ() * Matrix::Identity(places.cols(), axes);
+    axes_ = OrthonormalColumns(next);
   }
 }
 
 // [places, axes]
 Matrix RowLeaves::Project(const Matrix& places) const {
-  return (places.rowwise() - centre_) * axes_;
+  return Product({places.rowwise() - centre_}, {axes_});
 }
 
 // All leaves but the last are full.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
@@ -57,6 +59,42 @@ Summary Summarize(StopReason reason, const std::string& message, const MinimizeS
   return {reason, message, state.step, state.smoothed, state.recoveries, state.seconds};
 }
 
+// How much of the planned steps and of the time budget is used up; 1 is all.
+struct Spent {
+  double steps, time;
+};
+
+Spent SpentBy(const MinimizeOptions& options, const MinimizeState& state) {
+  const auto done = static_cast<double>(state.step - state.first_step);
+  return {options.steps > 0 ? done / static_cast<double>(options.steps) : 1,
+          options.time_budget > 0 ? state.seconds / options.time_budget : 0};
+}
+
+std::optional<Summary> PlannedEnd(const MinimizeOptions& options, const Spent& spent,
+                                  const MinimizeState& state) {
+  if (spent.steps >= 1)
+    return Summarize(StopReason::kFinished, "the planned steps are done", state);
+  if (spent.time >= 1)
+    return Summarize(StopReason::kTimeBudget, "the time budget is used up", state);
+  if (state.cool_down_from >= 0 && state.step - state.cool_down_from >= options.cool_down)
+    return Summarize(StopReason::kConverged, "the energy has stopped improving", state);
+  return std::nullopt;
+}
+
+// Goes back to the last good point, with half the rate; gives up after too many times.
+std::optional<Summary> Recover(const MinimizeOptions& options, const std::string& why,
+                               MinimizeState* state) {
+  static_cast<MinimizePoint&>(*state) = state->fallback;
+  state->rate_scale *= 0.5;
+  ++state->recoveries;
+  if (state->recoveries <= options.max_recoveries) return std::nullopt;
+  std::ostringstream text;
+  text << "gave up at step " << state->step << " after " << state->recoveries
+       << " failures: " << why
+       << "; look for extreme numbers in the table, or lower the learning rate";
+  return Summarize(StopReason::kNumericalFailure, text.str(), *state);
+}
+
 }  // namespace
 
 Summary Minimize(const Objective& objective, const MinimizeOptions& options, std::uint64_t seed,
@@ -75,18 +113,10 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, std
 
   for (;;) {
     state->seconds = seconds_before + watch.Seconds();
-    const auto done = static_cast<double>(state->step - state->first_step);
-    const double by_steps = options.steps > 0 ? done / static_cast<double>(options.steps) : 1;
-    const double by_time = options.time_budget > 0 ? state->seconds / options.time_budget : 0;
-    const double fraction = std::max(by_steps, by_time);
-    if (by_steps >= 1)
-      return Summarize(StopReason::kFinished, "the planned steps are done", *state);
-    if (by_time >= 1)
-      return Summarize(StopReason::kTimeBudget, "the time budget is used up", *state);
-    if (state->cool_down_from >= 0 && state->step - state->cool_down_from >= options.cool_down) {
-      return Summarize(StopReason::kConverged, "the energy has stopped improving", *state);
-    }
+    const Spent spent = SpentBy(options, *state);
+    if (std::optional<Summary> end = PlannedEnd(options, spent, *state)) return *std::move(end);
 
+    const double fraction = std::max(spent.steps, spent.time);
     const double rate = RateAt(options, *state, fraction);
     double value = 0;
     const Batch batch(batches.At(state->step), static_cast<std::uint64_t>(state->step));
@@ -96,30 +126,20 @@ Summary Minimize(const Objective& objective, const MinimizeOptions& options, std
       good = false;
       why = "the energy exploded";
     }
-    if (good) {
-      if (state->step % kFallbackInterval == 0) state->fallback = *state;
-      WatchPlateau(options, value, state);
-      AdamStep(options.adam, rate, gradient, &state->adam, &state->parameters);
-      ++state->step;
-      if (callback &&
-          !callback({state->step, last_step, state->smoothed, rate, state->seconds, fraction},
-                    *state)) {
-        return Summarize(StopReason::kInterrupted, "interrupted", *state);
-      }
+    if (!good) {
+      if (std::optional<Summary> end = Recover(options, why, state)) return *std::move(end);
+      if (on_recovery) on_recovery(*state);
       continue;
     }
-    // Back to the last good point, with half the rate.
-    static_cast<MinimizePoint&>(*state) = state->fallback;
-    state->rate_scale *= 0.5;
-    ++state->recoveries;
-    if (state->recoveries > options.max_recoveries) {
-      std::ostringstream text;
-      text << "gave up at step " << state->step << " after " << state->recoveries
-           << " failures: " << why
-           << "; look for extreme numbers in the table, or lower the learning rate";
-      return Summarize(StopReason::kNumericalFailure, text.str(), *state);
+    if (state->step % kFallbackInterval == 0) state->fallback = *state;
+    WatchPlateau(options, value, state);
+    AdamStep(options.adam, rate, gradient, &state->adam, &state->parameters);
+    ++state->step;
+    if (callback &&
+        !callback({state->step, last_step, state->smoothed, rate, state->seconds, fraction},
+                  *state)) {
+      return Summarize(StopReason::kInterrupted, "interrupted", *state);
     }
-    if (on_recovery) on_recovery(*state);
   }
 }
 
