@@ -98,8 +98,8 @@ Model Run(const Dataset& dataset, BaselineCheckpoint checkpoint, const BaselineC
   }
 
   Member member;
-  member.expert = std::make_shared<NetworkExpert>(shape, std::move(posterior),
-                                                  std::move(context.findings));
+  member.expert =
+      std::make_shared<NetworkExpert>(shape, std::move(posterior), std::move(context.findings));
   member.recipe.seed = options.seed;
   member.summary = {.rows = dataset.rows(),
                     .reason = watch.stopped() ? StopReason::kInterrupted : StopReason::kFinished,
