@@ -37,6 +37,15 @@ class DualAveraging {
   double averaged() const { return averaged_; }  // for all after it
   void Update(double acceptance);
 
+  // All that changes; see job.h.
+  template <typename Visitor>
+  void Visit(const Visitor& visit) {
+    visit("adaptation.step", &step_);
+    visit("adaptation.averaged", &averaged_);
+    visit("adaptation.H", &H_);
+    visit("adaptation.t", &t_);
+  }
+
  private:
   DualAveragingOptions options_;
   double mu_, step_, averaged_;

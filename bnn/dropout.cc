@@ -63,25 +63,50 @@ double DropoutWork(Index rows, Index epochs) {
   return static_cast<double>(epochs * ((rows + kBatch - 1) / kBatch));
 }
 
+namespace {
+
+// What a training must remember.
+struct DropoutFit {
+  Vector weights;
+  AdamState adam;
+  NoiseStream masks;
+  Index step = 0, steps = 0;  // that are done, and all
+
+  template <typename Visitor>
+  void Visit(const Visitor& visit) {
+    visit("weights", &weights);
+    visit("adam", &adam);
+    visit("masks", &masks);
+    visit("step", &step, steps);
+  }
+};
+
+}  // namespace
+
 Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior& prior,
-                    Index epochs, std::uint64_t seed, Watch* watch) {
+                    Index epochs, std::uint64_t seed, Job* job) {
   RandomStream start(seed, 0);
-  NoiseStream masks(seed, 1);
   BatchPlan batches(rows, kBatch, BatchPlan::Remainder::kKeep, seed ^ 1);
-  Vector weights = GlorotStart(shape, &start);
-  AdamState adam(weights.size());
+  DropoutFit fit{.weights = GlorotStart(shape, &start),
+                 .adam = AdamState(shape.num_weights()),
+                 .masks = NoiseStream(seed, 1),
+                 .steps = epochs * batches.steps_per_epoch()};
+  if (job->Restore(&fit)) job->Advance(static_cast<double>(fit.step));
   const double decay = WeightDecay(prior, rows.size());
   MlpTape tape;
   InputFactors factors;
   Vector gradient;
-  for (Index step = 0; step < epochs * batches.steps_per_epoch(); ++step) {
-    const Rows& batch = batches.At(step);
-    DrawFactors(shape, prior.rate, batch.size(), &masks, &factors);
-    DropoutLoss(shape, weights, batch, factors, decay, &tape, &gradient);
-    AdamStep({}, kAdamRate, gradient, &adam, &weights);
-    if (!watch->Advance()) break;
+  while (fit.step < fit.steps) {
+    const Rows& batch = batches.At(fit.step);
+    DrawFactors(shape, prior.rate, batch.size(), &fit.masks, &factors);
+    DropoutLoss(shape, fit.weights, batch, factors, decay, &tape, &gradient);
+    AdamStep({}, kAdamRate, gradient, &fit.adam, &fit.weights);
+    ++fit.step;
+    job->KeepIfDue(&fit);
+    if (!job->Advance()) break;
   }
-  return weights;
+  job->Keep(&fit);
+  return fit.weights;
 }
 
 PrecisionChoice ChoosePrecision(const std::vector<Passes>& cuts) {
@@ -122,8 +147,9 @@ std::vector<DropoutTrial> TryDropoutRates(const MlpShape& shape, const std::vect
     const auto k = static_cast<std::size_t>(job % num_cuts);
     const std::uint64_t own = SeedFor(seed, "cut " + std::to_string(k));
     const DropoutPrior prior{.rate = search.rates[rate]};
+    Job training("trial " + std::to_string(job), watch);
     const Vector weights =
-        TrainDropout(shape, cuts[k].train.rows, prior, search.epochs, own, watch);
+        TrainDropout(shape, cuts[k].train.rows, prior, search.epochs, own, &training);
     Passes& out = passes[rate][k];
     out.y = cuts[k].held_out.y;
     out.outputs.resize(search.passes, out.y.size());

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bnn/dropout_loss.h"
+#include "bnn/job.h"
 #include "bnn/training_rows.h"
-#include "bnn/watch.h"
 #include "fathom/base/threads.h"
 
 namespace fathom::bnn {
@@ -24,9 +24,9 @@ Vector ThinnedWeights(const MlpShape& shape, const Vector& weights, double rate,
 // 4000 epochs of Adam, or 2000 for tables from 20,000 rows on.
 Index DefaultDropoutEpochs(Index rows);
 
-// Ends early, with what it has, if the watch was stopped.
+// Ends early, with what it has, if the job was stopped.
 Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior& prior,
-                    Index epochs, std::uint64_t seed, Watch* watch);
+                    Index epochs, std::uint64_t seed, Job* job);
 // Of one training, in steps.
 double DropoutWork(Index rows, Index epochs);
 

@@ -1,338 +1,133 @@
 #include "bnn/fit.h"
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <utility>
 
-#include "bnn/dropout.h"
 #include "bnn/expert.h"
-#include "bnn/hmc.h"
-#include "bnn/pbp.h"
-#include "bnn/sgld.h"
+#include "bnn/fit_method.h"
 #include "bnn/training_rows.h"
-#include "bnn/vi.h"
 #include "bnn/watch.h"
 #include "fathom/base/error.h"
 #include "fathom/base/stopwatch.h"
 #include "fathom/data/fingerprint.h"
-#include "fathom/io/json_value.h"
 
 namespace fathom::bnn {
 
 namespace {
 
-using Json = nlohmann::json;
+// Throws Error, with the first difference that a user can see, unless the fit began with `dataset`.
+void RequireSameTable(const Dataset& dataset, const BaselineCheckpoint& checkpoint) {
+  if (Fingerprint(dataset) == checkpoint.fingerprint) return;
+  const std::string difference = dataset.rows() == checkpoint.rows
+                                     ? "its columns or cells differ"
+                                     : "it has " + std::to_string(dataset.rows()) +
+                                           " rows instead of " + std::to_string(checkpoint.rows);
+  ThrowError(dataset.source(), ": is not the table that the training began with: ", difference,
+             "; name that table, or fit a new model");
+}
 
-// All that a method needs to fit itself, and where it leaves what it found.
-struct FitContext {
-  const Dataset& dataset;
-  const BaselineOptions& options;
-  const TrainingRows& train;
-  const MlpShape& shape;
-  const ThreadPool& pool;
-  Watch* watch;
-  std::uint64_t seed;  // of this method on this table
-  FitFindings findings = {};
-  Index steps = 0;  // that were done, of whatever kind the method has
+// Writes checkpoints of a fit.
+class CheckpointWriter {
+ public:
+  CheckpointWriter(BaselineCheckpoint* checkpoint, const BaselineControl& control)
+      : checkpoint_(*checkpoint), control_(control), seconds_before_(checkpoint->seconds) {}
 
-  std::uint64_t Seed(const char* purpose) const { return SeedFor(seed, purpose); }
-  void Choose(const char* name, const Json& value) { findings.settings[name] = value; }
-  void Note(const char* name, const Json& value) { findings.diagnostics[name] = value; }
-  void Warn(const std::string& text) { findings.warnings.push_back(text); }
+  double Seconds() const { return seconds_before_ + clock_.Seconds(); }
+  void operator()(const JobStates& jobs) {
+    checkpoint_.seconds = Seconds();
+    try {
+      SaveBaselineCheckpoint(checkpoint_, jobs, control_.checkpoint);
+    } catch (const Error& error) {
+      if (!control_.on_checkpoint_failure) throw;
+      control_.on_checkpoint_failure(error.what());
+    }
+  }
+
+ private:
+  BaselineCheckpoint& checkpoint_;
+  const BaselineControl& control_;
+  double seconds_before_;
+  Stopwatch clock_;
 };
 
-std::string Digits(double value) {
-  std::ostringstream text;
-  text.precision(3);
-  text << value;
-  return text.str();
+Model MakeModel(const Dataset& dataset, const TrainingRows& train, const TrainingData& data,
+                Member member) {
+  member.input_scaler = train.input_scaler;
+  member.target_scaler = train.target_scaler;
+  ModelParts parts{.schema = dataset.schema(),
+                   .members = {},
+                   .recipe = member.recipe,
+                   .summary = member.summary,
+                   .data = data};
+  parts.members.push_back(std::move(member));
+  return Model(std::move(parts));
 }
 
-Index Default(Index given, Index otherwise) { return given > 0 ? given : otherwise; }
-
-NetworkPosterior FitPbp(FitContext* context) {
-  const Index epochs = Default(context->options.epochs, 40);
-  const TrainingRows& train = context->train;
-  context->watch->Plan(static_cast<double>(epochs * train.size()));
-  RandomStream start(context->Seed("start"));
-  PbpState state = PbpState::Start(context->shape, &start);
-  for (Index epoch = 0; epoch < epochs; ++epoch) {
-    RandomStream stream(context->Seed("order"), static_cast<std::uint64_t>(epoch));
-    if (!PbpPass(
-            context->shape, train.x, train.rows.y, stream.Permutation(train.size()),
-            [&] { return context->watch->Advance(); }, &state))
-      break;
-    RefinePrior(&state);
-    context->steps = epoch + 1;
+Model Run(const Dataset& dataset, BaselineCheckpoint checkpoint, const BaselineControl& control) {
+  CheckpointWriter writer(&checkpoint, control);
+  const BaselineOptions options = checkpoint.options;
+  CheckBaseline(options);
+  const TrainingRows train = Standardize(dataset);
+  const MlpShape shape(train.x.cols(), options.hidden, options.activation);
+  const ThreadPool pool(options.threads);
+  const bool writes = !control.checkpoint.empty();
+  const bool remembers = writes || !checkpoint.jobs.empty();
+  Journal journal(std::move(checkpoint.jobs), writes ? control.checkpoint_interval : HUGE_VAL,
+                  std::ref(writer));
+  Watch watch(control.callback, remembers ? &journal : nullptr);
+  FitContext context{
+      .dataset = dataset,
+      .options = options,
+      .train = train,
+      .shape = shape,
+      .pool = pool,
+      .watch = &watch,
+      .seed = SeedFor(options.seed, NameOf(options.method) + checkpoint.fingerprint)};
+  context.findings.settings = BaselineToJson(options);
+  NetworkPosterior posterior;
+  try {
+    posterior = FitMethod(&context);
+  } catch (const StoppedTooEarly&) {
+    if (writes) journal.Write();
+    throw;
   }
-  context->Choose("epochs", epochs);
-  context->Note("noise_shape", ToJson(state.noise.shape));
-  context->Note("prior_variance", ToJson(state.prior.Variance()));
-  context->Note("refused_weight_updates", state.refused_weights);
-  context->Note("refused_gamma_updates", state.refused_gammas);
-  context->Note("skipped_prior_factors", state.skipped_factors);
-  if (state.refused_weights + state.refused_gammas > 0)
-    context->Warn("updates were refused: " + std::to_string(state.refused_weights) +
-                  " of weights, " + std::to_string(state.refused_gammas) + " of the noise");
-  return PbpPosterior{state.weights, state.noise.Variance()};
-}
-
-// By how much the bound per row may still change over the last tenth of the steps.
-constexpr double kSettled = 1e-3;
-
-NetworkPosterior FitVariational(FitContext* context) {
-  const BaselineOptions& options = context->options;
-  const Rows& rows = context->train.rows;
-  const double target_scale = context->train.target_scaler.scale[0];
-  ViOptions vi{.samples = options.samples,
-               .kl_weight = options.kl_weight,
-               .prior_variance = options.prior_variance,
-               .optimal_prior = options.optimal_prior,
-               .noise_variance = options.noise_variance / (target_scale * target_scale)};
-  vi.batch_size = DefaultBatchSize(rows.size());
-  vi.steps = Default(options.steps, DefaultViSteps(context->shape, rows.size(), vi.batch_size));
-  if (options.gauss_newton) vi.curvature = Curvature::kGaussNewton;
-  if (options.draws_of == DrawsOf::kWeights) vi.form = ViForm::kWeight;
-  if (options.method == Baseline::kViG) vi.form = ViForm::kGraves;
-  context->watch->Plan(static_cast<double>(vi.steps));
-  const ViResult result = FitVi(context->shape, rows, vi, context->Seed("fit"), context->watch);
-  context->steps = result.steps;
-  const Index draws = Default(options.draws, 200);
-  context->Choose("steps", vi.steps);
-  context->Choose("draws", draws);
-  context->Note("negative_elbo_per_row", ToJson(result.loss_per_row));
-  context->Note("change_of_the_bound_per_row", ToJson(result.change_per_row));
-  if (std::abs(result.change_per_row) > kSettled)
-    context->Warn("the bound has not settled: over the last tenth of the steps it changed by " +
-                  Digits(-result.change_per_row) + " per row; give more steps");
-  return GaussianPosterior{.mu = result.q.mu,
-                           .sd = result.q.Sd(),
-                           .noise = std::exp(result.q.lambda),
-                           .draws = draws,
-                           .seed = context->Seed("draws")};
-}
-
-Json TrialsJson(const std::vector<DropoutTrial>& trials) {
-  Json list = Json::array();
-  for (const DropoutTrial& trial : trials)
-    list.push_back({{"rate", trial.rate},
-                    {"precision", ToJson(trial.choice.precision)},
-                    {"log_likelihood", ToJson(trial.choice.log_likelihood)}});
-  return list;
-}
-
-NetworkPosterior FitDropout(FitContext* context) {
-  const BaselineOptions& options = context->options;
-  const Rows& rows = context->train.rows;
-  DropoutSearch search{.epochs = Default(options.epochs, DefaultDropoutEpochs(rows.size()))};
-  if (options.rate > 0) search.rates = {options.rate};
-  const std::vector<Cut> cuts = MakeCuts(context->dataset, context->Seed("cuts"));
-  double work = DropoutWork(rows.size(), search.epochs);
-  for (const Cut& cut : cuts)
-    work += static_cast<double>(search.rates.size()) * DropoutWork(cut.train.size(), search.epochs);
-  context->watch->Plan(work);
-  const std::vector<DropoutTrial> trials = TryDropoutRates(
-      context->shape, cuts, search, context->Seed("trials"), context->pool, context->watch);
-  if (trials.empty()) throw StoppedTooEarly("stopped while the rate of dropout was chosen");
-  const DropoutPrior prior{.rate = trials.front().rate,
-                           .precision = trials.front().choice.precision};
-  const Vector weights = TrainDropout(context->shape, rows, prior, search.epochs,
-                                      context->Seed("fit"), context->watch);
-  if (!weights.allFinite()) throw NumericalError("the weights are not finite");
-  context->steps = search.epochs;
-  context->Choose("epochs", search.epochs);
-  context->Choose("rate", prior.rate);
-  context->Choose("draws", Default(options.draws, 2000));
-  context->Choose("precision", ToJson(prior.precision));
-  context->Note("trials", TrialsJson(trials));
-  return DropoutPosterior{.weights = weights,
-                          .rate = prior.rate,
-                          .noise = 1 / prior.precision,
-                          .draws = Default(options.draws, 2000),
-                          .seed = context->Seed("passes")};
-}
-
-// Above this split R-hat the chains do not agree.
-constexpr double kAgreed = 1.1;
-constexpr Index kProbes = 50;
-
-// Whether the chains agree about f at some of the training inputs.
-void NoteAgreement(const std::vector<Chain>& chains, FitContext* context) {
-  RandomStream stream(context->Seed("probes"));
-  std::vector<Index> probes = stream.Permutation(context->train.size());
-  probes.resize(static_cast<std::size_t>(std::min(kProbes, context->train.size())));
-  const Matrix X = context->train.rows.X(probes, Eigen::all);
-  const Agreement of_f = AgreementOfOutputs(context->shape, chains, X);
-  context->Note("f_rhat_median", ToJson(of_f.median_rhat));
-  context->Note("f_rhat_worst", ToJson(of_f.worst_rhat));
-  context->Note("f_ess_median", ToJson(of_f.median_ess));
-  context->Note("f_ess_least", ToJson(of_f.least_ess));
-  if (of_f.median_rhat > kAgreed)
-    context->Warn("the chains do not agree: the median split R-hat of f is " +
-                  Digits(of_f.median_rhat) + ", above " + Digits(kAgreed));
-}
-
-NetworkPosterior FitSgld(FitContext* context) {
-  const BaselineOptions& options = context->options;
-  const Rows& rows = context->train.rows;
-  SgldOptions sgld{.steps = Default(options.steps, 20000),
-                   .draws = Default(options.draws, 400),
-                   .chains = options.chains,
-                   .plain = options.plain,
-                   .step = options.step,
-                   .kappa_step = options.noise_step};
-  sgld.draws = std::min(sgld.draws, std::max<Index>(1, sgld.steps - sgld.steps / 3));
-  const double work = static_cast<double>(sgld.chains * (sgld.start_steps + sgld.steps));
-  if (options.step == 0) {
-    const std::vector<Cut> cuts = MakeCuts(context->dataset, context->Seed("cuts"));
-    context->watch->Plan(work + SgldTrialWork(cuts.size(), sgld));
-    const std::vector<SgldTrial> trials = TrySgldSettings(
-        context->shape, cuts, sgld, context->Seed("trials"), context->pool, context->watch);
-    if (context->watch->stopped()) throw StoppedTooEarly("stopped while the step was chosen");
-    if (!std::isfinite(trials.front().log_likelihood))
-      throw NumericalError("every step that was tried diverged");
-    sgld.step = trials.front().step;
-    sgld.prior = trials.front().prior;
-    context->Note("trial_log_likelihood", ToJson(trials.front().log_likelihood));
-  } else {
-    context->watch->Plan(work);
+  if (watch.stopped()) {
+    context.Warn("the fit was stopped before its end");
+    if (writes) journal.Write();
   }
-  const std::vector<Chain> chains = SampleSgld(context->shape, rows, sgld, context->Seed("chains"),
-                                               context->pool, context->watch);
-  if (chains.empty() && context->watch->stopped())
-    throw StoppedTooEarly("stopped before the first draw was kept");
-  if (chains.empty()) throw NumericalError("all chains diverged; give a smaller step");
-  context->steps = sgld.steps;
-  context->Choose("steps", sgld.steps);
-  context->Choose("step", sgld.step);
-  context->Choose("draws", sgld.draws);
-  context->Choose("prior", NameOf(sgld.prior));
-  const Index lost = sgld.chains - static_cast<Index>(chains.size());
-  context->Note("diverged_chains", lost);
-  if (lost > 0) context->Warn(std::to_string(lost) + " chains diverged and were left out");
-  NoteAgreement(chains, context);
-  return Pool(chains);
-}
 
-// The log variances of priors and noise in all chains.
-Agreement AgreementOfVariances(const std::vector<HmcChain>& chains) {
-  Index length = chains.front().chain.size();
-  for (const HmcChain& chain : chains) length = std::min(length, chain.chain.size());
-  std::vector<Matrix> traces;
-  for (Index g = 0; g < chains.front().log_variances.cols(); ++g) {
-    Matrix& trace = traces.emplace_back(static_cast<Index>(chains.size()), length);
-    for (std::size_t c = 0; c < chains.size(); ++c)
-      trace.row(static_cast<Index>(c)) = chains[c].log_variances.col(g).head(length);
-  }
-  return AgreementOf(traces);
-}
-
-void NoteHmc(const std::vector<HmcChain>& chains, FitContext* context) {
-  Json acceptance = Json::array();
-  Json steps = Json::array();
-  Json divergences = Json::array();
-  Index diverged = 0;
-  for (const HmcChain& chain : chains) {
-    acceptance.push_back(ToJson(chain.acceptance));
-    steps.push_back(ToJson(chain.step));
-    divergences.push_back(chain.divergences);
-    diverged += chain.divergences;
-    if (chain.acceptance < 0.4)
-      context->Warn("a chain accepted only " + Digits(chain.acceptance) + " of its trajectories");
-  }
-  context->Note("acceptance", acceptance);
-  context->Note("step", steps);
-  context->Note("divergences", divergences);
-  const Agreement variances = AgreementOfVariances(chains);
-  context->Note("variance_rhat_worst", ToJson(variances.worst_rhat));
-  context->Note("variance_ess_least", ToJson(variances.least_ess));
-  const Index draws = static_cast<Index>(chains.size()) * chains.front().chain.size();
-  if (diverged * 20 > draws)
-    context->Warn(std::to_string(diverged) + " of " + std::to_string(draws) +
-                  " trajectories diverged");
-}
-
-NetworkPosterior FitHmc(FitContext* context) {
-  const BaselineOptions& options = context->options;
-  const Rows& rows = context->train.rows;
-  const bool large = rows.size() > 5000;
-  const HmcOptions hmc{.chains = options.chains,
-                       .burn_in = Default(options.burn_in, large ? 200 : 500),
-                       .draws = Default(options.draws, large ? 300 : 1000)};
-  std::vector<HmcChain> chains =
-      SampleHmc(context->shape, rows, hmc, context->Seed("chains"), context->pool, context->watch);
-  std::erase_if(chains, [](const HmcChain& chain) { return chain.chain.size() == 0; });
-  if (chains.empty()) throw StoppedTooEarly("stopped before the first draw was kept");
-  context->steps = hmc.burn_in + hmc.draws;
-  context->Choose("burn_in", hmc.burn_in);
-  context->Choose("draws", hmc.draws);
-  NoteHmc(chains, context);
-  std::vector<Chain> draws;
-  for (HmcChain& chain : chains) draws.push_back(std::move(chain.chain));
-  NoteAgreement(draws, context);
-  return Pool(draws);
-}
-
-NetworkPosterior FitMethod(FitContext* context) {
-  switch (context->options.method) {
-    case Baseline::kPbp:
-      return FitPbp(context);
-    case Baseline::kVi:
-    case Baseline::kViG:
-      return FitVariational(context);
-    case Baseline::kDropout:
-      return FitDropout(context);
-    case Baseline::kSgld:
-      return FitSgld(context);
-    case Baseline::kHmc:
-      return FitHmc(context);
-  }
-  throw InternalError("an unknown baseline");
+  Member member;
+  member.expert =
+      std::make_shared<NetworkExpert>(shape, std::move(posterior), std::move(context.findings));
+  member.recipe.seed = options.seed;
+  member.summary = {.rows = dataset.rows(),
+                    .reason = watch.stopped() ? StopReason::kInterrupted : StopReason::kFinished,
+                    .message = watch.stopped() ? "interrupted" : "the fit is done",
+                    .steps = context.steps,
+                    .seconds = writer.Seconds()};
+  return MakeModel(
+      dataset, train,
+      {checkpoint.fingerprint, checkpoint.origin, {}, FindInputRange(dataset.inputs())},
+      std::move(member));
 }
 
 }  // namespace
 
 Model FitBaseline(const Dataset& dataset, const BaselineOptions& options,
                   const BaselineControl& control) {
-  const Stopwatch clock;
-  CheckBaseline(options);
-  const TrainingRows train = Standardize(dataset);
-  const std::string fingerprint = Fingerprint(dataset);
-  const MlpShape shape(train.x.cols(), options.hidden, options.activation);
-  const ThreadPool pool(options.threads);
-  Watch watch(control.callback);
-  FitContext context{.dataset = dataset,
-                     .options = options,
-                     .train = train,
-                     .shape = shape,
-                     .pool = pool,
-                     .watch = &watch,
-                     .seed = SeedFor(options.seed, NameOf(options.method) + fingerprint)};
-  context.findings.settings = BaselineToJson(options);
-  NetworkPosterior posterior = FitMethod(&context);
-  if (watch.stopped()) context.Warn("the fit was stopped before its end");
+  return Run(dataset,
+             {.options = options,
+              .fingerprint = Fingerprint(dataset),
+              .origin = control.origin,
+              .rows = dataset.rows()},
+             control);
+}
 
-  TrainingSummary summary{
-      .rows = dataset.rows(),
-      .reason = watch.stopped() ? StopReason::kInterrupted : StopReason::kFinished,
-      .message = watch.stopped() ? "interrupted" : "the fit is done",
-      .steps = context.steps,
-      .seconds = clock.Seconds()};
-  Recipe recipe;
-  recipe.seed = options.seed;
-  Member member{.expert = std::make_shared<NetworkExpert>(shape, std::move(posterior),
-                                                          std::move(context.findings)),
-                .input_scaler = train.input_scaler,
-                .target_scaler = train.target_scaler,
-                .recipe = recipe,
-                .summary = summary};
-  ModelParts parts{.schema = dataset.schema(),
-                   .members = {},
-                   .recipe = recipe,
-                   .summary = summary,
-                   .data = {fingerprint, control.origin, {}, FindInputRange(dataset.inputs())}};
-  parts.members.push_back(std::move(member));
-  return Model(std::move(parts));
+Model ResumeBaseline(const Dataset& dataset, BaselineCheckpoint checkpoint,
+                     const BaselineControl& control) {
+  RequireSameTable(dataset, checkpoint);
+  return Run(dataset, std::move(checkpoint), control);
 }
 
 }  // namespace fathom::bnn

@@ -187,6 +187,15 @@ TEST(FitBaseline, ShortRunsOfTheSamplersSayThatTheyHaveNotConverged) {
   EXPECT_NE(findings["warnings"][0].get<std::string>().find("do not agree"), std::string::npos);
 }
 
+TEST(FitBaseline, AShortFitOfTheBoundSaysThatItHasNotSettled) {
+  BaselineOptions options = Quick(Baseline::kVi);
+  options.steps = 400;
+  const nlohmann::json findings = FitBaseline(MakeRows(60, 1), options).leader().expert->Findings();
+  ASSERT_FALSE(findings["warnings"].empty());
+  EXPECT_NE(findings["warnings"][0].get<std::string>().find("has not settled"), std::string::npos);
+  EXPECT_LT(findings["diagnostics"]["change_of_the_bound_per_row"], -0.01);
+}
+
 TEST(BatchPlan, EveryEpochHasEachRowOnceAndKeepsOrDropsTheRest) {
   const Rows rows{Vector::LinSpaced(10, 0, 9), Vector::LinSpaced(10, 0, 9)};
   BatchPlan keep(rows, 4, BatchPlan::Remainder::kKeep, 1);

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "bnn/diagnostics.h"
+#include "bnn/job.h"
+#include "bnn/training_rows.h"
 #include "fathom/optimize/adam.h"
 
 namespace fathom::bnn {
@@ -13,6 +15,9 @@ namespace {
 constexpr InverseGamma kNoisePrior{1, 0.01};
 constexpr double kDivergentRise = 1000;  // a rise of H from which no trajectory comes back
 constexpr double kStartRate = 0.01;
+// More than the usual 0.8: the mean over a chain hides places where the noise is small and most
+// trajectories diverge, so that chains stay there. On yacht 1 % diverge, and 8 % with 0.8.
+constexpr DualAveragingOptions kAdaptation{.target = 0.9};
 
 // The scales v0 of the groups: 1/n_in of weights, 1 of biases.
 Vector PriorScales(const MlpShape& shape) {
@@ -24,41 +29,59 @@ Vector PriorScales(const MlpShape& shape) {
   return scales;
 }
 
+Index MeanLeapfrogs(const HmcOptions& options) {
+  return (options.least_leapfrogs + options.most_leapfrogs) / 2;
+}
+
 class HmcSampler {
  public:
-  HmcSampler(const MlpShape& shape, const Rows& rows, const HmcOptions& options,
-             RandomStream stream, Watch* watch)
+  HmcSampler(const MlpShape& shape, const Rows& rows, const HmcOptions& options, std::uint64_t seed,
+             Job* job)
       : shape_(shape),
         rows_(rows),
         options_(options),
-        stream_(stream),
-        watch_(*watch),
+        seed_(seed),
+        job_(*job),
         prior_scales_(PriorScales(shape)),
         group_variances_(prior_scales_),
-        adaptation_(options.first_step) {}
+        adaptation_(options.first_step, kAdaptation),
+        weights_(shape.num_weights()),
+        squared_slopes_(Vector::Zero(shape.num_weights())),
+        sum_of_slopes_(Vector::Zero(shape.num_weights())),
+        adam_(shape.num_weights()) {
+    out_.chain = Chain(options_.draws, shape_.num_weights());
+    out_.log_variances.resize(options_.draws, shape_.num_groups() + 1);
+  }
 
   HmcChain Run() {
-    HmcChain out;
-    out.chain = Chain(options_.draws, shape_.num_weights());
-    out.log_variances.resize(options_.draws, shape_.num_groups() + 1);
-    if (!FindStart()) return out;
-    curvature_ = Curvature();
-    for (Index t = 0; t < options_.burn_in; ++t) {
-      if (!Iterate(adaptation_.step(), &out)) return out;
-      Adapt(t + 1);
+    if (job_.Restore(this)) {
+      SpreadPrior();
+      job_.Advance(static_cast<double>(start_step_ + iteration_ * MeanLeapfrogs(options_)));
+    } else {
+      DrawStart();
     }
-    out.step = adaptation_.averaged();
-    out.divergences = 0;
-    double acceptance = 0;
-    for (Index t = 0; t < options_.draws; ++t) {
-      if (!Iterate(out.step * (0.8 + 0.4 * stream_.Uniform()), &out)) return out;
-      acceptance += acceptance_;
-      out.acceptance = acceptance / static_cast<double>(t + 1);
-      out.log_variances.row(t) << group_variances_.array().log().matrix().transpose(),
-          std::log(noise_);
-      out.chain.Keep(weights_, noise_);
-    }
-    return out;
+    if (FindStart()) Sample();
+    job_.Keep(this);
+    out_.step = adaptation_.averaged();
+    return std::move(out_);
+  }
+
+  template <typename Visitor>
+  void Visit(const Visitor& visit) {
+    visit("start_step", &start_step_, options_.start_steps);
+    visit("iteration", &iteration_, options_.burn_in + options_.draws);
+    visit("weights", &weights_);
+    visit("noise", &noise_);
+    visit("group_variances", &group_variances_);
+    visit("adam", &adam_);
+    visit("squared_slopes", &squared_slopes_);
+    visit("squared_slopes.sum", &sum_of_slopes_);
+    visit("squared_slopes.count", &since_swap_, options_.burn_in);
+    adaptation_.Visit(visit);
+    visit("acceptance", &out_.acceptance);
+    visit("divergences", &out_.divergences, options_.draws);
+    visit("chain", &out_.chain);
+    visit("log_variances", &out_.log_variances, &out_.chain.kept);
   }
 
  private:
@@ -66,39 +89,72 @@ class HmcSampler {
     return EvaluateLogPosterior(shape_, rows_, w, prior_, noise_, &tape_, gradient);
   }
 
-  // A chain starts near a mode, with the noise that fits it.
-  bool FindStart() {
+  // What iteration t draws follows from t, so that a chain can go on from any.
+  RandomStream StreamOf(Index iteration) const {
+    return RandomStream(seed_, static_cast<std::uint64_t>(iteration) + 1);
+  }
+
+  void DrawStart() {
     SpreadPrior();
-    weights_ = DrawWeights(0.25 * prior_variances_, &stream_);
+    RandomStream stream(seed_);
+    weights_ = DrawWeights(0.25 * shape_.SpreadGroups(group_variances_), &stream);
+  }
+
+  // A chain starts near a mode, with the noise that fits it. False if it was stopped on its way.
+  bool FindStart() {
     const auto N = static_cast<double>(rows_.size());
-    AdamState adam(weights_.size());
     Vector gradient;
-    noise_ = 1;
-    for (Index step = 0; step < options_.start_steps; ++step) {
+    while (start_step_ < options_.start_steps) {
       const LogPosterior at = Evaluate(weights_, &gradient);
-      if (step % 50 == 0) noise_ = (kNoisePrior.scale + 0.5 * at.squared_residuals) / (0.5 * N + 2);
-      AdamStep({}, kStartRate, -gradient / N, &adam, &weights_);
-      if (!watch_.Advance()) return false;
+      if (start_step_ % 50 == 0)
+        noise_ = (kNoisePrior.scale + 0.5 * at.squared_residuals) / (0.5 * N + 2);
+      AdamStep({}, kStartRate, -gradient / N, &adam_, &weights_);
+      ++start_step_;
+      job_.KeepIfDue(this);
+      if (!job_.Advance()) return false;
     }
     return true;
   }
 
-  // c = 1 + v_g Fisher: the curvature of each weight in units of its prior.
-  Vector Curvature() {
-    const Vector fisher = FisherDiagonal(shape_, rows_, weights_, noise_, &tape_);
-    return 1 + prior_variances_.array() * fisher.array();
+  // All iterations that are left, unless it is stopped.
+  void Sample() {
+    if (iteration_ == 0) squared_slopes_ = SquaredSlopes();
+    while (iteration_ < options_.burn_in + options_.draws) {
+      const bool warm = iteration_ >= options_.burn_in;
+      RandomStream stream = StreamOf(iteration_);
+      const double jitter = warm ? 0.8 + 0.4 * stream.Uniform() : 1;
+      if (!Iterate(jitter * (warm ? adaptation_.averaged() : adaptation_.step()), &stream)) return;
+      ++iteration_;
+      if (warm) {
+        Keep();
+      } else {
+        Adapt(iteration_);
+      }
+      job_.KeepIfDue(this);
+    }
   }
 
-  // One trajectory and one draw of all variances. False if it was stopped on its way.
-  bool Iterate(double step, HmcChain* out) {
-    const Vector inverse_mass = prior_variances_.cwiseQuotient(curvature_);
+  // sum_n (df_n/dw)^2: over the noise, how sharply the rows determine each weight.
+  Vector SquaredSlopes() { return FisherDiagonal(shape_, rows_, weights_, 1, &tape_); }
+
+  // The variance of each weight while the others stay, by the slopes of burn-in and the variances
+  // of the moment. A trajectory leaves these as they are, so that its mass may depend on them; a
+  // mass that did not would be too small wherever the noise is less than it was in burn-in.
+  Vector InverseMass() const {
+    return (prior_.precisions + squared_slopes_ / noise_).cwiseInverse();
+  }
+
+  // One trajectory and one draw of all variances. False, and nothing has changed, if it was stopped
+  // on its way.
+  bool Iterate(double step, RandomStream* stream) {
+    const Vector inverse_mass = InverseMass();
     HmcPoint point{.weights = weights_,
-                   .momentum = DrawWeights(inverse_mass.cwiseInverse(), &stream_)};
+                   .momentum = DrawWeights(inverse_mass.cwiseInverse(), stream)};
     point.log_posterior = Evaluate(weights_, &point.gradient);
     const double start = point.Hamiltonian(inverse_mass);
     double squares = point.log_posterior.squared_residuals;
     const Index leapfrogs = options_.least_leapfrogs +
-                            stream_.Below(options_.most_leapfrogs - options_.least_leapfrogs + 1);
+                            stream->Below(options_.most_leapfrogs - options_.least_leapfrogs + 1);
     const HmcTarget target = [this](const Vector& w, Vector* gradient) {
       return Evaluate(w, gradient);
     };
@@ -106,61 +162,72 @@ class HmcSampler {
     for (Index i = 0; i < leapfrogs && !diverged; ++i) {
       Leapfrog(target, inverse_mass, step, &point);
       diverged = !(point.Hamiltonian(inverse_mass) - start < kDivergentRise);
-      if (!watch_.Advance()) return false;
+      if (!job_.Advance()) return false;
     }
     acceptance_ = diverged ? 0 : AcceptanceProbability(start, point.Hamiltonian(inverse_mass));
-    out->divergences += diverged ? 1 : 0;
-    if (stream_.Uniform() < acceptance_) {
+    diverged_ = diverged;
+    if (stream->Uniform() < acceptance_) {
       weights_ = point.weights;
       squares = point.log_posterior.squared_residuals;
     }
-    DrawVariances(squares);
+    DrawVariances(squares, stream);
     return true;
   }
 
-  void SpreadPrior() {
-    prior_variances_ = shape_.SpreadGroups(group_variances_);
-    prior_ = WeightPrior(prior_variances_);
-  }
+  void SpreadPrior() { prior_ = WeightPrior(shape_.SpreadGroups(group_variances_)); }
 
-  void DrawVariances(double squared_residuals) {
+  void DrawVariances(double squared_residuals, RandomStream* stream) {
     const Vector sizes = shape_.GroupSizes();
     const Vector squares = shape_.SumGroups(weights_.cwiseAbs2());
     for (Index g = 0; g < sizes.size(); ++g) {
       const InverseGamma prior{1, prior_scales_[g]};
-      group_variances_[g] = Conditional(prior, sizes[g], squares[g]).Draw(&stream_);
+      group_variances_[g] = Conditional(prior, sizes[g], squares[g]).Draw(stream);
     }
     SpreadPrior();
-    noise_ = Conditional(kNoisePrior, static_cast<double>(rows_.size()), squared_residuals)
-                 .Draw(&stream_);
+    noise_ =
+        Conditional(kNoisePrior, static_cast<double>(rows_.size()), squared_residuals).Draw(stream);
   }
 
-  // After `done` iterations of burn-in. The curvature is averaged over a quarter of them and then
-  // takes over, twice; after that it stays.
+  void Keep() {
+    Chain& chain = out_.chain;
+    out_.divergences += diverged_ ? 1 : 0;
+    out_.acceptance += (acceptance_ - out_.acceptance) / static_cast<double>(chain.size() + 1);
+    out_.log_variances.row(chain.size()) << group_variances_.array().log().matrix().transpose(),
+        std::log(noise_);
+    chain.Keep(weights_, noise_);
+  }
+
+  // After `done` iterations of burn-in. The slopes are averaged over a quarter of them, and the
+  // average takes over, twice; after that it stays.
   void Adapt(Index done) {
     adaptation_.Update(acceptance_);
     const Index quarter = std::max<Index>(1, options_.burn_in / 4);
     if (done > 2 * quarter) return;
-    const Vector now = Curvature();
-    averaged_ = since_swap_ == 0 ? now : Vector(averaged_ + now);
+    sum_of_slopes_ += SquaredSlopes();
     ++since_swap_;
     if (since_swap_ < quarter) return;
-    curvature_ = averaged_ / static_cast<double>(since_swap_);
+    squared_slopes_ = sum_of_slopes_ / static_cast<double>(since_swap_);
+    sum_of_slopes_.setZero();
     since_swap_ = 0;
-    adaptation_ = DualAveraging(options_.first_step);
+    adaptation_ = DualAveraging(options_.first_step, kAdaptation);
   }
 
   const MlpShape& shape_;
   const Rows& rows_;
   const HmcOptions& options_;
-  RandomStream stream_;
-  Watch& watch_;
+  std::uint64_t seed_;
+  Job& job_;
   Vector prior_scales_, group_variances_;
   DualAveraging adaptation_;
-  Vector weights_, prior_variances_, curvature_, averaged_;
+  Vector weights_, squared_slopes_, sum_of_slopes_;
   WeightPrior prior_;
+  AdamState adam_;
+  Index start_step_ = 0, iteration_ = 0;  // that are done
   Index since_swap_ = 0;
-  double noise_ = 1, acceptance_ = 0;
+  double noise_ = 1;
+  double acceptance_ = 0;  // of the last trajectory
+  bool diverged_ = false;
+  HmcChain out_;
   MlpTape tape_;
 };
 
@@ -168,14 +235,15 @@ class HmcSampler {
 
 std::vector<HmcChain> SampleHmc(const MlpShape& shape, const Rows& rows, const HmcOptions& options,
                                 std::uint64_t seed, const ThreadPool& pool, Watch* watch) {
-  const Index leapfrogs = (options.least_leapfrogs + options.most_leapfrogs) / 2;
-  watch->Plan(static_cast<double>(
-      options.chains * (options.start_steps + (options.burn_in + options.draws) * leapfrogs)));
+  const Index iterations = options.burn_in + options.draws;
+  watch->Plan(static_cast<double>(options.chains *
+                                  (options.start_steps + iterations * MeanLeapfrogs(options))));
   std::vector<HmcChain> chains(static_cast<std::size_t>(options.chains));
   pool.Run(options.chains, [&](Index c) {
+    const std::string name = "chain " + std::to_string(c);
+    Job job(name, watch);
     chains[static_cast<std::size_t>(c)] =
-        HmcSampler(shape, rows, options, RandomStream(seed, static_cast<std::uint64_t>(c)), watch)
-            .Run();
+        HmcSampler(shape, rows, options, SeedFor(seed, name), &job).Run();
   });
   return chains;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fathom/base/error.h"
+#include "fathom/base/text.h"
 #include "fathom/io/json_value.h"
 #include "fathom/recipe/recipe.h"
 
@@ -47,6 +49,19 @@ struct Write {
   template <typename Value>
   nlohmann::json operator()(const Value* value) const {
     return ToJson(*value);
+  }
+};
+
+struct Read {
+  const nlohmann::json& json;
+  const Field& field;
+
+  void operator()(const Choice& choice) const {
+    choice.set(NameFromJson(json, field.name, field.choices));
+  }
+  template <typename Value>
+  void operator()(Value* value) const {
+    FromJson(json, field.name, value);
   }
 };
 
@@ -234,6 +249,27 @@ nlohmann::json BaselineToJson(const BaselineOptions& options) {
       json[field.name] = std::visit(Write(), field.value);
   }
   return json;
+}
+
+BaselineOptions BaselineFromJson(const nlohmann::json& json) {
+  BaselineOptions options;
+  nlohmann::json left = json;
+  const auto take = [&](const std::string& name) {
+    if (!left.is_object() || !left.contains(name))
+      ThrowError("the options of its method have no ", Quoted(name));
+    nlohmann::json value = left[name];
+    left.erase(name);
+    return value;
+  };
+  FromJson(take("method"), "method", &options.method);
+  for (const BaselineField& field : BaselineFields(&options)) {
+    if (field.Has(options.method) && field.name != "threads")
+      std::visit(Read{take(field.name), field}, field.value);
+  }
+  if (!left.empty())
+    ThrowError(NameOf(options.method), " has no option ", Quoted(left.begin().key()));
+  CheckBaseline(options);
+  return options;
 }
 
 }  // namespace fathom::bnn

@@ -66,6 +66,8 @@ void CheckBaseline(const BaselineOptions& options);
 
 // The method and its fields by their names. Threads change no result and are left out.
 nlohmann::json BaselineToJson(const BaselineOptions& options);
+// The reverse. Throws Error for a field that is missing, not known, or not what it must be.
+BaselineOptions BaselineFromJson(const nlohmann::json& json);
 
 }  // namespace fathom::bnn
 

@@ -32,6 +32,25 @@ struct PbpState {
   // Updates that would have left the range of the beliefs.
   Index refused_weights = 0, refused_gammas = 0, skipped_factors = 0;
 
+  // All that changes; see job.h.
+  template <typename Visitor>
+  void Visit(const Visitor& visit) {
+    constexpr Index kMost = Index{1} << 52;
+    visit("weights.mean", &weights.M);
+    visit("weights.variance", &weights.V);
+    visit("noise.shape", &noise.shape);
+    visit("noise.rate", &noise.rate);
+    visit("prior.shape", &prior.shape);
+    visit("prior.rate", &prior.rate);
+    visit("v_nat", &v_nat);
+    visit("m_nat", &m_nat);
+    visit("a_nat", &a_nat);
+    visit("b_nat", &b_nat);
+    visit("refused_weights", &refused_weights, kMost);
+    visit("refused_gammas", &refused_gammas, kMost);
+    visit("skipped_factors", &skipped_factors, kMost);
+  }
+
   // Means N(0, 1/(n_in + 1)), all else as the prior has it.
   static PbpState Start(const MlpShape& shape, RandomStream* stream);
   // The same with given means.

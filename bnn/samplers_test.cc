@@ -138,7 +138,8 @@ TEST_F(LinearNetwork, SgldHasTheMomentsOfTheExactPosterior) {
 TEST_F(LinearNetwork, SgldThatDivergesIsNoChain) {
   SgldOptions options{.steps = 2000, .draws = 100, .start_steps = 300};
   options.step = 10;
-  EXPECT_FALSE(SampleSgldChain(shape_, rows_, options, 4, &watch_).has_value());
+  Job job("chain", &watch_);
+  EXPECT_FALSE(SampleSgldChain(shape_, rows_, options, 4, &job).has_value());
 }
 
 // Of a linear model: the exact mean, and one over the diagonal of the exact precision.
@@ -153,8 +154,21 @@ TEST_F(LinearNetwork, VariationalFitIsTheMeanFieldOptimum) {
       EXPECT_NEAR(result.q.Sd()[i] * std::sqrt(posterior.precision(i, i)), 1, 0.03);
     }
     EXPECT_EQ(result.q.lambda, std::log(0.2));
-    EXPECT_LT(std::abs(result.change_per_row), 0.01);
+    EXPECT_TRUE(result.trend.Settled());
   }
+}
+
+TEST(LossTrend, IsTheChangeBeforeTheRateFalls) {
+  RandomStream stream(7);
+  Vector losses(4000);
+  for (Index i = 0; i < 4000; ++i) losses[i] = 0.2 * stream.Normal() - (i > 2000 ? 1 : 0);
+  const LossTrend flat = TrendOf(losses);
+  EXPECT_TRUE(flat.Settled());
+  EXPECT_NEAR(flat.error, 0.2 * std::sqrt(2.0 / 200), 0.01);
+  losses.segment(1800, 200).array() -= 0.5;
+  EXPECT_NEAR(TrendOf(losses).change, -0.5, 3 * flat.error);
+  EXPECT_FALSE(TrendOf(losses).Settled());
+  EXPECT_TRUE(std::isnan(TrendOf(losses.head(199)).change));
 }
 
 TEST_F(LinearNetwork, AStoppedFitEndsAtOnce) {

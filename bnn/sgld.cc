@@ -29,44 +29,52 @@ Rows Head(const Rows& rows, Index most, RandomStream* stream) {
 class SgldSampler {
  public:
   SgldSampler(const MlpShape& shape, const Rows& rows, const SgldOptions& options,
-              std::uint64_t seed, Watch* watch)
+              std::uint64_t seed, Job* job)
       : shape_(shape),
         rows_(rows),
         options_(options),
         stream_(seed, 1),
         xi_(seed, 2),
-        watch_(*watch),
+        job_(*job),
         batches_(rows, BatchSize(rows.size(), options), BatchPlan::Remainder::kDrop, seed ^ 1),
-        sample_(Head(rows, kFisherRows, &stream_)) {
+        sample_(Head(rows, kFisherRows, &stream_)),
+        point_{Vector(shape.num_weights())},
+        preconditioner_{Vector::Zero(shape.num_weights())},
+        adam_(shape.num_weights() + 1),
+        fisher_(Vector::Zero(shape.num_weights())),
+        chain_(options.draws, shape.num_weights()) {
     prior_.weight_variances = options.prior == PriorScale::kUnit
                                   ? Vector(Vector::Ones(shape.num_weights()))
                                   : shape.FanInVariances();
   }
 
   std::optional<Chain> Run() {
-    Chain chain(options_.draws, shape_.num_weights());
-    if (!FindStart()) return chain;
-    const double start = Residuals();
-    UpdatePreconditioner(1);
-    preconditioner_ =
-        options_.plain ? SgldPoint{Vector::Ones(shape_.num_weights()), 1} : NextPreconditioner();
-    const Index burn_in = options_.steps / 3;
-    const Index look = std::max<Index>(1, burn_in / 40);
-    const double between =
-        static_cast<double>(options_.steps - burn_in) / static_cast<double>(options_.draws);
-    for (Index t = 0; t < options_.steps; ++t) {
-      Step(t);
-      if (!watch_.Advance()) return chain;
-      if ((t + 1) % look == 0) {
-        if (!(Residuals() < kDivergentGrowth * start)) return std::nullopt;
-        if (t < burn_in) Adapt(t + 1, burn_in);
-      }
-      const double due =
-          static_cast<double>(burn_in) + between * static_cast<double>(chain.size() + 1);
-      if (t + 1 >= burn_in && static_cast<double>(t + 1) >= due && chain.size() < options_.draws)
-        chain.Keep(point_.weights, NoiseVariance(point_.kappa));
+    if (job_.Restore(this)) {
+      job_.Advance(static_cast<double>(start_step_ + step_));
+    } else {
+      point_ = {DrawWeights(shape_.FanInVariances(), &stream_), InverseSoftplus(0.1)};
     }
-    return chain;
+    if (FindStart()) Sample();
+    job_.Keep(this);
+    if (diverged_ != 0) return std::nullopt;
+    return std::move(chain_);
+  }
+
+  template <typename Visitor>
+  void Visit(const Visitor& visit) {
+    visit("start_step", &start_step_, options_.start_steps);
+    visit("step", &step_, options_.steps);
+    visit("weights", &point_.weights);
+    visit("kappa", &point_.kappa);
+    visit("adam", &adam_);
+    visit("noise", &xi_);
+    visit("start_residuals", &start_residuals_);
+    visit("fisher", &fisher_);
+    visit("preconditioner.weights", &preconditioner_.weights);
+    visit("preconditioner.kappa", &preconditioner_.kappa);
+    visit("preconditioner.quarters", &quarters_, options_.steps);
+    visit("diverged", &diverged_, 1);
+    visit("chain", &chain_);
   }
 
  private:
@@ -76,29 +84,60 @@ class SgldSampler {
     return std::clamp(static_cast<Index>(std::ceil(least)), DefaultBatchSize(rows), rows);
   }
 
-  // Adam on the log posterior of weights and kappa.
+  // Adam on the log posterior of weights and kappa. False if it was stopped on its way.
   bool FindStart() {
     const auto N = static_cast<double>(rows_.size());
     Vector theta(shape_.num_weights() + 1);
-    theta << DrawWeights(shape_.FanInVariances(), &stream_), InverseSoftplus(0.1);
-    AdamState adam(theta.size());
-    SgldPoint drift;
     Vector gradient(theta.size());
-    for (Index step = 0; step < options_.start_steps; ++step) {
+    while (start_step_ < options_.start_steps) {
+      theta << point_.weights, point_.kappa;
+      SgldDrift(shape_, point_, batches_.At(start_step_), rows_.size(), prior_, &tape_, &drift_);
+      gradient << -drift_.weights / N, -drift_.kappa / N;
+      const bool late = 3 * start_step_ >= 2 * options_.start_steps;
+      AdamStep({}, late ? 0.001 : 0.01, gradient, &adam_, &theta);
       point_ = {theta.head(shape_.num_weights()), theta[theta.size() - 1]};
-      SgldDrift(shape_, point_, batches_.At(step), rows_.size(), prior_, &tape_, &drift);
-      gradient << -drift.weights / N, -drift.kappa / N;
-      const bool late = 3 * step >= 2 * options_.start_steps;
-      AdamStep({}, late ? 0.001 : 0.01, gradient, &adam, &theta);
-      if (!watch_.Advance()) return false;
+      ++start_step_;
+      job_.KeepIfDue(this);
+      if (!job_.Advance()) return false;
     }
-    point_ = {theta.head(shape_.num_weights()), theta[theta.size() - 1]};
     return true;
   }
 
-  void Step(Index t) {
-    SgldDrift(shape_, point_, batches_.At(options_.start_steps + t), rows_.size(), prior_, &tape_,
-              &drift_);
+  // All steps that are left, until it diverges or is stopped.
+  void Sample() {
+    if (step_ == 0) {
+      start_residuals_ = Residuals();
+      UpdatePreconditioner(1);
+      preconditioner_ =
+          options_.plain ? SgldPoint{Vector::Ones(shape_.num_weights()), 1} : NextPreconditioner();
+    }
+    const Index burn_in = options_.steps / 3;
+    const Index look = std::max<Index>(1, burn_in / 40);
+    while (step_ < options_.steps && diverged_ == 0) {
+      Step();
+      ++step_;
+      if (step_ % look == 0) {
+        diverged_ = Residuals() < kDivergentGrowth * start_residuals_ ? 0 : 1;
+        if (step_ <= burn_in) Adapt(step_, burn_in);
+      }
+      if (IsDue(burn_in)) chain_.Keep(point_.weights, NoiseVariance(point_.kappa));
+      job_.KeepIfDue(this);
+      if (!job_.Advance()) return;
+    }
+  }
+
+  // Whether a draw is kept after this step: they are spread evenly over those after burn-in.
+  bool IsDue(Index burn_in) const {
+    const double between =
+        static_cast<double>(options_.steps - burn_in) / static_cast<double>(options_.draws);
+    const double due =
+        static_cast<double>(burn_in) + between * static_cast<double>(chain_.size() + 1);
+    return step_ >= burn_in && static_cast<double>(step_) >= due && chain_.size() < options_.draws;
+  }
+
+  void Step() {
+    SgldDrift(shape_, point_, batches_.At(options_.start_steps + step_), rows_.size(), prior_,
+              &tape_, &drift_);
     noise_.weights.resize(shape_.num_weights());
     xi_.Normals({noise_.weights.data(), static_cast<std::size_t>(noise_.weights.size())});
     xi_.Normals({&noise_.kappa, 1});
@@ -131,7 +170,7 @@ class SgldSampler {
     const double noise = NoiseVariance(point_.kappa);
     const double scale = static_cast<double>(rows_.size()) / static_cast<double>(sample_.size());
     const Vector now = scale * FisherDiagonal(shape_, sample_, point_.weights, noise, &tape_);
-    fisher_ = fisher_.size() == 0 ? now : Vector((1 - weight) * fisher_ + weight * now);
+    fisher_ = (1 - weight) * fisher_ + weight * now;
   }
 
   SgldPoint NextPreconditioner() const {
@@ -143,13 +182,18 @@ class SgldSampler {
   const SgldOptions& options_;
   RandomStream stream_;
   NoiseStream xi_;
-  Watch& watch_;
+  Job& job_;
   BatchPlan batches_;
   Rows sample_;
   SgldPrior prior_;
   SgldPoint point_, preconditioner_, drift_, noise_;
+  AdamState adam_;
   Vector fisher_;
+  Chain chain_;
+  Index start_step_ = 0, step_ = 0;  // that are done
+  double start_residuals_ = 0;
   Index quarters_ = 0;
+  Index diverged_ = 0;  // or 1
   MlpTape tape_;
 };
 
@@ -176,19 +220,49 @@ SgldOptions TrialOptions(const SgldOptions& options) {
   return trial;
 }
 
+// What a trial leaves behind: much less than its chain.
+struct TrialResult {
+  double log_likelihood = -std::numeric_limits<double>::infinity();  // summed over held-out rows
+
+  template <typename Visitor>
+  void Visit(const Visitor& visit) {
+    visit("log_likelihood", &log_likelihood);
+  }
+};
+
+double TrySettings(const MlpShape& shape, const Cut& cut, const SgldOptions& options,
+                   std::uint64_t seed, const std::string& name, Watch* watch) {
+  const std::string result_name = "result of " + name;
+  TrialResult result;
+  if (Job(result_name, watch).Restore(&result)) {
+    watch->Advance(static_cast<double>(options.start_steps + options.steps));
+    return result.log_likelihood;
+  }
+  Job job(name, watch);
+  const std::optional<Chain> chain = SampleSgldChain(shape, cut.train.rows, options, seed, &job);
+  if (chain && chain->size() > 0)
+    result.log_likelihood = HeldOutLogLikelihood(shape, *chain, cut.held_out);
+  if (watch->stopped()) return result.log_likelihood;
+  Job(result_name, watch).Keep(&result);
+  job.Forget();
+  return result.log_likelihood;
+}
+
 }  // namespace
 
 std::optional<Chain> SampleSgldChain(const MlpShape& shape, const Rows& rows,
-                                     const SgldOptions& options, std::uint64_t seed, Watch* watch) {
-  return SgldSampler(shape, rows, options, seed, watch).Run();
+                                     const SgldOptions& options, std::uint64_t seed, Job* job) {
+  return SgldSampler(shape, rows, options, seed, job).Run();
 }
 
 std::vector<Chain> SampleSgld(const MlpShape& shape, const Rows& rows, const SgldOptions& options,
                               std::uint64_t seed, const ThreadPool& pool, Watch* watch) {
   std::vector<std::optional<Chain>> all(static_cast<std::size_t>(options.chains));
   pool.Run(options.chains, [&](Index c) {
-    const std::uint64_t own = SeedFor(seed, "chain " + std::to_string(c));
-    all[static_cast<std::size_t>(c)] = SampleSgldChain(shape, rows, options, own, watch);
+    const std::string name = "chain " + std::to_string(c);
+    Job job(name, watch);
+    all[static_cast<std::size_t>(c)] =
+        SampleSgldChain(shape, rows, options, SeedFor(seed, name), &job);
   });
   std::vector<Chain> good;
   for (std::optional<Chain>& chain : all) {
@@ -218,10 +292,8 @@ std::vector<SgldTrial> TrySgldSettings(const MlpShape& shape, const std::vector<
     trial.step = trials[static_cast<std::size_t>(job / num_cuts)].step;
     trial.prior = trials[static_cast<std::size_t>(job / num_cuts)].prior;
     const std::uint64_t own = SeedFor(seed, "trial " + std::to_string(job % num_cuts));
-    const std::optional<Chain> chain = SampleSgldChain(shape, cut.train.rows, trial, own, watch);
-    sums(job / num_cuts, job % num_cuts) = chain && chain->size() > 0
-                                               ? HeldOutLogLikelihood(shape, *chain, cut.held_out)
-                                               : -std::numeric_limits<double>::infinity();
+    sums(job / num_cuts, job % num_cuts) =
+        TrySettings(shape, cut, trial, own, "trial " + std::to_string(job), watch);
   });
   double rows = 0;
   for (const Cut& cut : cuts) rows += static_cast<double>(cut.held_out.size());

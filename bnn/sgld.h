@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bnn/chains.h"
+#include "bnn/job.h"
 #include "bnn/sgld_step.h"
 #include "bnn/training_rows.h"
-#include "bnn/watch.h"
 #include "fathom/base/threads.h"
 
 namespace fathom::bnn {
@@ -39,7 +39,7 @@ struct SgldOptions {
 
 // Nothing if it diverged: a weight is not finite, or the squared residuals grew tenfold.
 std::optional<Chain> SampleSgldChain(const MlpShape& shape, const Rows& rows,
-                                     const SgldOptions& options, std::uint64_t seed, Watch* watch);
+                                     const SgldOptions& options, std::uint64_t seed, Job* job);
 
 // All chains that did not diverge.
 std::vector<Chain> SampleSgld(const MlpShape& shape, const Rows& rows, const SgldOptions& options,

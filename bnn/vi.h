@@ -2,6 +2,8 @@
 #ifndef FATHOM_BNN_VI_H_
 #define FATHOM_BNN_VI_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "bnn/mean_field.h"
@@ -24,14 +26,26 @@ struct ViOptions {
   double noise_variance = 0;  // fixed, in standardised units; 0: learnt
 };
 
+// Whether the loss per row still changed while the learning rate was constant: from one twentieth
+// of the steps to the next, just before the rate begins to fall. What comes after says nothing: the
+// falling rate lowers the loss by the noise of the steps, however long the fit is.
+struct LossTrend {
+  double change = 0;
+  double error = 0;  // standard error of the change; NaN, as is the change, if there is none
+
+  // It does not fall any more, but for chance and a hundredth of a nat.
+  bool Settled() const { return change >= -std::max(0.01, 2 * error); }
+};
+
+// Of the losses of a whole fit.                                                       [vi-settled]
+LossTrend TrendOf(const Vector& losses);
+
 struct ViResult {
   MeanField q;
   NormalPrior prior;
   Index steps = 0;          // that were done
   double loss_per_row = 0;  // mean of the last tenth of the steps
-  // How much the loss per row still changed: the last tenth of the steps against the one before.
-  // NaN if the fit was stopped.
-  double change_per_row = 0;
+  LossTrend trend = {};
 };
 
 // 10,000 steps for one hidden layer and 30,000 for more, but at least 40 passes over the rows.

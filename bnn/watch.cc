@@ -5,7 +5,8 @@
 
 namespace fathom::bnn {
 
-Watch::Watch(std::function<bool(double)> callback) : callback_(std::move(callback)) {}
+Watch::Watch(std::function<bool(double)> callback, Journal* journal)
+    : callback_(std::move(callback)), journal_(journal) {}
 
 bool Watch::Advance(double work) {
   if (!callback_) return true;

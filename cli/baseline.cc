@@ -1,15 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "bnn/fit.h"
 #include "cli/baseline_options.h"
+#include "cli/baseline_run.h"
 #include "cli/common.h"
 #include "cli/data_options.h"
-#include "cli/progress.h"
-#include "fathom/base/error.h"
-#include "fathom/base/stopwatch.h"
-#include "fathom/fitted/report.h"
+#include "cli/training.h"
 
 namespace fathom::cli {
 
@@ -25,46 +23,28 @@ constexpr const char* kBaselineExample =
     "dropout, stochastic gradient Langevin\ndynamics (sgld), Hamiltonian Monte Carlo (hmc). The "
     "target must be one column of numbers. 'predict', 'evaluate'\nand 'inspect' take the model "
     "like any other. A run that has not converged says so in a line with WARNING.\n\nCtrl-C ends "
-    "the fit and keeps the model so far, if there is one; the exit code is then 130.";
+    "the fit and keeps the model so far, if there is one; the exit code is then 130. 'fathom "
+    "resume' goes on from there,\nand after a crash from MODEL.checkpoint, to the same model as "
+    "without a break.";
 
 struct BaselineCommand {
-  std::string method, output;
+  std::string method;
   DataOptions data;
   BaselineWords baseline;
-  bool json = false;
+  BaselineRun run;
 };
-
-Model FitWatched(const Dataset& dataset, const bnn::BaselineOptions& options,
-                 const std::string& origin) {
-  ProgressBar bar;
-  const Stopwatch watch;
-  return bnn::FitBaseline(dataset, options,
-                          {.callback =
-                               [&](double fraction) {
-                                 bar.Show(BarText(fraction) + "  " + TimeText(watch.Seconds()));
-                                 return Interrupts::Caught() == 0;
-                               },
-                           .origin = origin});
-}
 
 int RunBaseline(const CLI::App& app, BaselineCommand* command) {
   FromName(command->method, &command->baseline.options.method);
   const bnn::BaselineOptions options = FinishBaseline(app, &command->baseline);
-  CheckOutput(command->output, {command->data.table});
+  CheckOutput(command->run.output, {command->data.table});
   const Dataset dataset = ReadData(command->data, options.threads);
-  TellNotes(dataset.notes());
-  const Interrupts interrupts;
-  try {
-    const Model model = FitWatched(dataset, options, DescribeData(app, command->data.table));
-    SaveModel(model, command->output);
-    WriteOut(command->json ? JsonReport(command->output, model, &dataset).dump(2) + "\n"
-                           : HumanReport(command->output, model, &dataset));
-    if (model.summary().reason != StopReason::kInterrupted) return kGood;
-    Complain("interrupted; the model so far is usable and stands in " + command->output);
-  } catch (const bnn::StoppedTooEarly& stopped) {
-    Complain(std::string(stopped.what()) + "; no model was written");
-  }
-  return 128 + Interrupts::Caught();
+  std::error_code ignored;  // what an earlier fit has left is not to be resumed
+  std::filesystem::remove(CheckpointPath(command->run.output), ignored);
+  return FitBaselineWatched(command->run, dataset, [&](bnn::BaselineControl control) {
+    control.origin = DescribeData(app, command->data.table);
+    return bnn::FitBaseline(dataset, options, control);
+  });
 }
 
 }  // namespace
@@ -81,12 +61,13 @@ Command AddBaseline(CLI::App* program) {
   app->add_option("TRAIN.csv", command->data.table, "Table to learn from; - is standard input")
       ->required()
       ->type_name("");
-  app->add_option("-o,--output", command->output, "File to write the model to")
+  app->add_option("-o,--output", command->run.output, "File to write the model to")
       ->required()
       ->type_name("MODEL");
   AddDataOptions(app, &command->data);
   AddBaselineOptions(app, &command->baseline);
-  app->add_flag("--json", command->json, "Print the summary as one JSON object");
+  AddCheckpointEvery(app, &command->run.checkpoint_every);
+  app->add_flag("--json", command->run.json, "Print the summary as one JSON object");
   return {app, [app, command] { return RunBaseline(*app, command.get()); }};
 }
 

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "bnn/expert.h"
+#include "cli/baseline_run.h"
 #include "cli/common.h"
 #include "cli/data_options.h"
 #include "cli/large_tables.h"
@@ -22,9 +24,8 @@ constexpr const char* kResumeExample =
     "A training that was interrupted or killed goes on from MODEL.checkpoint and ends with exactly "
     "the model that it\nwould have given without a break; the time before the break counts towards "
     "its --time-budget. A finished model\nis trained for --steps more, from its present "
-    "parameters, with a warm-up and a decay of the learning rate of\ntheir own; a stack is not. "
-    "The table must be "
-    "the one that the training began with.";
+    "parameters, with a warm-up and a decay of the learning rate of\ntheir own; a stack and a "
+    "baseline are not. The table must be the one that the training began with.";
 
 struct ResumeOptions {
   std::string model, table, time_budget;
@@ -45,6 +46,9 @@ Checkpoint FindTraining(const ResumeOptions& options) {
     return LoadCheckpoint(checkpoint);
   }
   const Model trained = LoadModel(model);
+  if (trained.leader().expert->Kind() == bnn::NetworkExpert::kKind)
+    ThrowError(model, ": its training is finished, and a baseline is not trained further;",
+               " 'fathom baseline' fits a new one");
   if (options.steps == 0 && options.time_budget.empty()) {
     ThrowError(model, ": its training is finished, there is no ", checkpoint,
                "; give --steps N to train it for N more");
@@ -52,14 +56,16 @@ Checkpoint FindTraining(const ResumeOptions& options) {
   return StartAgain(trained, options.steps);
 }
 
-DataOptions FindData(const ResumeOptions& options, const Checkpoint& training) {
+// How the table of a training is read again.
+DataOptions FindData(const ResumeOptions& options, const std::string& origin,
+                     const std::string& task) {
   DataOptions data;
   try {
-    data = DataFromDescription(training.data.origin);
+    data = DataFromDescription(origin);
   } catch (const Error& error) {
     ThrowError(options.model, ": cannot be resumed: ", error.what());
   }
-  data.task = training.schema.has_classes() ? "classify" : "regress";
+  data.task = task;
   if (!options.table.empty()) {
     data.table = options.table;
   } else if (data.table == "-") {
@@ -68,12 +74,33 @@ DataOptions FindData(const ResumeOptions& options, const Checkpoint& training) {
   return data;
 }
 
+int ResumeBaselineFrom(const std::string& path, const CLI::App& app, const ResumeOptions& options) {
+  for (const char* option : {"--steps", "--time-budget", "--log", "--memory", "--packed"}) {
+    if (app.count(option) > 0)
+      ThrowError(option, ": a baseline has no such option; leave it out to resume ", path);
+  }
+  bnn::BaselineCheckpoint checkpoint = bnn::LoadBaselineCheckpoint(path);
+  checkpoint.options.threads = options.threads;
+  const DataOptions data = FindData(options, checkpoint.origin, "regress");
+  const BaselineRun run{.output = options.training.output,
+                        .checkpoint_every = options.training.checkpoint_every,
+                        .json = options.training.json};
+  CheckOutput(run.output, FilesReadBy(data, options.memory));
+  const Dataset dataset = ReadData(data, options.threads);
+  return FitBaselineWatched(run, dataset, [&](const bnn::BaselineControl& control) {
+    return bnn::ResumeBaseline(dataset, std::move(checkpoint), control);
+  });
+}
+
 int RunResume(const CLI::App& app, ResumeOptions* options) {
   const Stopwatch watch;
   std::string& output = options->training.output;
   output = options->model;
   const std::string suffix = CheckpointPath("");
   if (output.ends_with(suffix)) output.resize(output.size() - suffix.size());
+  const std::string checkpoint = CheckpointPath(output);
+  if (std::filesystem::exists(checkpoint) && bnn::IsBaselineCheckpoint(checkpoint))
+    return ResumeBaselineFrom(checkpoint, app, *options);
   Checkpoint run = FindTraining(*options);
   Recipe& recipe = run.network.recipe;
   if (app.count("--threads") > 0) recipe.threads = options->threads;
@@ -83,7 +110,8 @@ int RunResume(const CLI::App& app, ResumeOptions* options) {
     recipe.optimizer.time_budget =
         run.state.seconds + ParseDuration("--time-budget", options->time_budget);
   }
-  const DataOptions data = FindData(*options, run);
+  const DataOptions data =
+      FindData(*options, run.data.origin, run.schema.has_classes() ? "classify" : "regress");
   CheckOutput(output, FilesReadBy(data, options->memory));
   Recipe whole = recipe;
   if (run.asked.stack != Stacking::kNever) whole.stack = Stacking::kAlways;

@@ -19,25 +19,6 @@ namespace fathom::cli {
 
 namespace {
 
-double CheckpointInterval(const std::string& text) {
-  return text == "never" ? HUGE_VAL : ParseDuration("--checkpoint-every", text);
-}
-
-// Passes on the first of many failures of one kind.
-class Warning {
- public:
-  explicit Warning(std::string consequence) : consequence_(std::move(consequence)) {}
-  void operator()(const std::string& message) {
-    if (!given_) Complain(message + consequence_);
-    given_ = true;
-  }
-  bool given() const { return given_; }
-
- private:
-  std::string consequence_;
-  bool given_ = false;
-};
-
 // A log that took the place of the table or of the model would be a bad surprise.
 void CheckLog(const std::string& log, const std::vector<std::string>& others) {
   std::error_code ignored;
@@ -66,11 +47,19 @@ std::string HowToGoOn(const TrainingOptions& options, const Model& model) {
 
 }  // namespace
 
-void AddTrainingOptions(CLI::App* app, TrainingOptions* options) {
-  app->add_option("--checkpoint-every", options->checkpoint_every,
+void AddCheckpointEvery(CLI::App* app, std::string* time) {
+  app->add_option("--checkpoint-every", *time,
                   "Time between the checkpoints in MODEL.checkpoint; never: only when interrupted")
       ->type_name("TIME")
       ->capture_default_str();
+}
+
+double CheckpointInterval(const std::string& time) {
+  return time == "never" ? HUGE_VAL : ParseDuration("--checkpoint-every", time);
+}
+
+void AddTrainingOptions(CLI::App* app, TrainingOptions* options) {
+  AddCheckpointEvery(app, &options->checkpoint_every);
   app->add_option("--log", options->log,
                   "Write one JSON line per pass over the table to this file; resume adds to it")
       ->type_name("FILE");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/cli11_fwd.h"
+#include "cli/common.h"
 #include "fathom/fit/resume.h"
 
 namespace fathom::cli {
@@ -16,6 +17,25 @@ struct TrainingOptions {
   std::string log;
   std::string checkpoint_every = "30s";
   bool json = false;
+};
+
+// --checkpoint-every, and the seconds that it means.
+void AddCheckpointEvery(CLI::App* app, std::string* time);
+double CheckpointInterval(const std::string& time);
+
+// Passes on the first of many failures of one kind.
+class Warning {
+ public:
+  explicit Warning(std::string consequence) : consequence_(std::move(consequence)) {}
+  void operator()(const std::string& message) {
+    if (!given_) Complain(message + consequence_);
+    given_ = true;
+  }
+  bool given() const { return given_; }
+
+ private:
+  std::string consequence_;
+  bool given_ = false;
 };
 
 // All but the output, which is an option of 'fit' and an argument of 'resume'.

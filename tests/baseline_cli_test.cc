@@ -1,6 +1,9 @@
 // 'fathom baseline' as a user has it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/program.h"
@@ -55,6 +58,57 @@ TEST_F(BaselineCli, WhatNeedsADeepGpSaysSo) {
   Good(Fit("pbp", {"--epochs", "1"}));
   Bad({"export", File("m.fathom"), "--format", "c"}, "kind 'bnn'");
   Bad({"inspect", File("m.fathom"), "--config"}, "was not made by 'fathom fit'");
+}
+
+// Long enough to be stopped on its way.
+class LongBaseline : public BaselineCli {
+ protected:
+  const Arguments hmc_ = {"--burn-in", "60", "--draws", "100", "--chains", "2"};
+  const std::string checkpoint_ = File("m.fathom.checkpoint");
+
+  std::string Predicted() const { return Good({"predict", File("m.fathom"), File("test.csv")}); }
+  // Starts a fit and gives it the signal once it has written a checkpoint; the exit code.
+  int Signal(const Arguments& arguments, int signal) const {
+    const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const pid_t child = Start(arguments, {.out = out, .err = out});
+    ::close(out);
+    siginfo_t ended = {};
+    while (!std::filesystem::exists(checkpoint_) && ended.si_pid == 0) {
+      ::poll(nullptr, 0, 1);
+      ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+    }
+    ::kill(child, signal);
+    return ExitCode(child);
+  }
+};
+
+TEST_F(LongBaseline, GoesOnToTheSameModelAfterACrashAndAfterCtrlC) {
+  Good(Fit("hmc", hmc_));
+  const std::string whole = Predicted();
+  for (const int signal : {SIGKILL, SIGINT}) {
+    SCOPED_TRACE(signal);
+    std::filesystem::remove(File("m.fathom"));
+    const int code = Signal(Fit("hmc", Join(hmc_, {"--checkpoint-every", "0.01s"})), signal);
+    if (code != 0) {  // it was not too late
+      EXPECT_EQ(code, signal == SIGKILL ? 1000 + SIGKILL : 130);
+      Good({"resume", File("m.fathom"), "--threads", "2"});
+    }
+    EXPECT_EQ(Predicted(), whole);
+    EXPECT_FALSE(std::filesystem::exists(checkpoint_));
+  }
+}
+
+TEST_F(LongBaseline, WhatCannotBeResumedSaysWhyInOneLine) {
+  Good(Fit("pbp", {"--epochs", "1"}));
+  Bad({"resume", File("m.fathom")}, "a baseline is not trained further");
+  folder_.Write("m.fathom.checkpoint", "damaged");
+  Bad({"resume", File("m.fathom")}, "m.fathom.checkpoint: ");
+  std::filesystem::remove(checkpoint_);
+  const Arguments longer = {"--draws", "3000", "--checkpoint-every", "0.01s"};
+  ASSERT_EQ(Signal(Fit("hmc", longer), SIGKILL), 1000 + SIGKILL);
+  Bad({"resume", File("m.fathom"), "--steps", "5"}, "--steps: a baseline has no such option");
+  Bad({"resume", File("m.fathom"), "--data", File("test.csv")}, "20 rows instead of 60");
+  Bad({"predict", checkpoint_, File("test.csv")}, "m.fathom.checkpoint: ");
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ class NoiseStream {
   // 0 with probability `rate`, to 32 bits, else `kept`.
   void Masks(double rate, double kept, std::span<double> out);
 
+  // Where the stream stands; another of the same seed and number goes on from there.
+  std::uint64_t place() const { return block_; }
+  void GoTo(std::uint64_t place) { block_ = place; }
+
  private:
   std::uint64_t seed_, stream_;
   std::uint64_t block_ = 0;
