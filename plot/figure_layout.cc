@@ -144,8 +144,8 @@ Surroundings RoomAround(const PanelOptions& options, const PanelLayout& layout) 
   return room;
 }
 
-// The ranges of the colour scales, which several panels may share. A range that one of them asks for
-// wins over what all of them show.
+// The ranges of the colour scales, which several panels may share. A range that one of them asks
+// for wins over what all of them show.
 class ColorScales {
  public:
   void Cover(const ScaleKey& key, const Extent& colors, const PanelOptions& options) {

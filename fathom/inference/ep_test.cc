@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "fathom/base/error.h"
-#include "fathom/base/memory.h"
 #include "fathom/inference/aep_energy.h"
 #include "fathom/inference/predict.h"
 #include "fathom/inference/sep.h"
@@ -392,12 +391,6 @@ TEST(Ep, FactorsLargerThanMemoryAreRefusedWithTheirSize) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("32 TB"), std::string::npos) << error.what();
   }
-}
-
-TEST(Memory, Text) {
-  EXPECT_EQ(MemoryText(512), "512 bytes");
-  EXPECT_EQ(MemoryText(1.5e9), "1.5 GB");
-  EXPECT_GT(AvailableMemory(), 1e6);
 }
 
 }  // namespace

@@ -10,8 +10,11 @@ namespace fathom::python {
 
 namespace py = pybind11;
 
-void BindDistribution(py::module_* module) {
-  using Unlocked = py::call_guard<py::gil_scoped_release>;
+namespace {
+
+using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+void BindRowByRow(py::module_* module) {
   py::class_<Distribution>(*module, "Distribution", "The predictive distribution of some rows.")
       .def_property_readonly("rows", [](const Distribution& y) { return y.prediction().rows(); })
       .def_property_readonly("outputs",
@@ -54,6 +57,9 @@ void BindDistribution(py::module_* module) {
             return Draws(y.prediction(), samples, seed, y.pool());
           },
           py::arg("samples"), py::arg("seed"), Unlocked());
+}
+
+void BindTogether(py::module_* module) {
   py::class_<JointDistribution>(*module, "JointDistribution",
                                 "The predictive distribution of some rows together.")
       .def_property_readonly("outputs",
@@ -70,6 +76,13 @@ void BindDistribution(py::module_* module) {
             return y.prediction().Draws(samples, seed, y.pool());
           },
           py::arg("samples"), py::arg("seed"), Unlocked());
+}
+
+}  // namespace
+
+void BindDistribution(py::module_* module) {
+  BindRowByRow(module);
+  BindTogether(module);
 }
 
 }  // namespace fathom::python

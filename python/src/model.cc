@@ -234,11 +234,12 @@ const std::shared_ptr<const ThreadPool>& FittedModel::pool() const {
   return pool_;
 }
 
-void BindModel(py::module_* module) {
-  py::class_<PredictOptions>(*module, "PredictOptions", "What a prediction is asked for.")
-      .def(py::init(&MakeOptions), py::arg("latent") = false, py::arg("samples") = 0,
-           py::arg("seed") = 1);
-  py::class_<FittedModel, std::shared_ptr<FittedModel>>(*module, "Model", "A trained model.")
+namespace {
+
+using ModelClass = py::class_<FittedModel, std::shared_ptr<FittedModel>>;
+
+void BindFiles(ModelClass* model_class) {
+  (*model_class)
       .def_static(
           "load",
           [](const std::string& path, int threads) {
@@ -268,8 +269,12 @@ void BindModel(py::module_* module) {
           },
           py::arg("threads"))
       .def_property_readonly("threads", &FittedModel::threads)
-      .def_property_readonly("settings",
-                             [](const FittedModel& model) { return model.model().data().settings; })
+      .def_property_readonly(
+          "settings", [](const FittedModel& model) { return model.model().data().settings; });
+}
+
+void BindDescriptions(ModelClass* model_class) {
+  (*model_class)
       .def("schema", &DescribeSchema)
       .def(
           "bit_columns",
@@ -294,7 +299,11 @@ void BindModel(py::module_* module) {
           [](const FittedModel& model, const std::string& name) {
             return ExportCHeader(model.model(), name);
           },
-          py::arg("name"))
+          py::arg("name"));
+}
+
+void BindPredictions(ModelClass* model_class) {
+  (*model_class)
       .def("notes", &NotesOn, py::arg("rows"))
       .def("outside", &OutsideOf, py::arg("rows"))
       .def("predict", &PredictNumbers, py::arg("rows"), py::arg("input_std"), py::arg("options"),
@@ -306,6 +315,18 @@ void BindModel(py::module_* module) {
       .def("joint_distribution", &PredictTogether, py::arg("rows"), py::arg("input_std"),
            py::arg("options"))
       .def("score", &Score, py::arg("rows"), py::arg("input_std"), py::arg("targets"));
+}
+
+}  // namespace
+
+void BindModel(py::module_* module) {
+  py::class_<PredictOptions>(*module, "PredictOptions", "What a prediction is asked for.")
+      .def(py::init(&MakeOptions), py::arg("latent") = false, py::arg("samples") = 0,
+           py::arg("seed") = 1);
+  ModelClass model_class(*module, "Model", "A trained model.");
+  BindFiles(&model_class);
+  BindDescriptions(&model_class);
+  BindPredictions(&model_class);
 }
 
 }  // namespace fathom::python
