@@ -13,6 +13,7 @@
 
 #include "cli/common.h"
 #include "cli/large_tables.h"
+#include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/data/bits.h"
@@ -162,6 +163,7 @@ void AddDataOptions(CLI::App* app, DataOptions* options) {
 ReadOptions ReadingOf(const DataOptions& options, int threads) {
   ReadOptions reading;
   reading.threads = threads;
+  reading.ranks = &AllRanks();
   reading.separator = ParseSeparator(options.separator);
   if (options.decimal != "auto") reading.decimal = options.decimal == "comma" ? ',' : '.';
   if (options.dates == "day-first") reading.date_order = DateOrder::kDayFirst;

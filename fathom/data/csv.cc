@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <string_view>
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
-#include "fathom/base/threads.h"
 #include "fathom/data/column_kinds.h"
 #include "fathom/data/csv_layout.h"
 #include "fathom/data/csv_open.h"
+#include "fathom/data/csv_pieces.h"
 #include "fathom/data/csv_row.h"
 #include "fathom/io/text_encoding.h"
 
@@ -19,140 +18,24 @@ namespace fathom {
 namespace {
 
 using internal::CsvLayout;
+using internal::CsvPieces;
 using internal::LevelCodes;
 using internal::OpenedCsv;
-using internal::RefuseNul;
-
-constexpr std::size_t kPiece = 1 << 20;
-
-// A part of the body, rows whole, that one thread parses at a time.
-struct Piece {
-  std::string_view text;
-  Index rows = 0, lines = 0;            // of its own
-  Index first_row = 0, first_line = 0;  // where it begins
-};
-
-// Pieces of about a megabyte, cut at line ends.
-std::vector<Piece> CutAtLines(std::string_view body) {
-  std::vector<Piece> pieces;
-  while (body.size() > kPiece) {
-    const std::size_t newline = body.find('\n', kPiece);
-    if (newline == std::string_view::npos) break;
-    pieces.push_back({body.substr(0, newline + 1)});
-    body.remove_prefix(newline + 1);
-  }
-  if (!body.empty() || pieces.empty()) pieces.push_back({body});
-  return pieces;
-}
-
-// Whether a quoted field runs over the end of a line.
-bool HasOpenQuote(std::string_view text, char separator) {
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  while (p < end) {
-    const auto* quote = static_cast<const char*>(std::memchr(p, '"', end - p));
-    if (quote == nullptr) return false;
-    // The line with this quote: from the newline before it to the one after it.
-    const char* line = quote;
-    while (line != p && line[-1] != '\n') --line;
-    const auto* newline = static_cast<const char*>(std::memchr(quote, '\n', end - quote));
-    const char* const line_end = newline ? newline : end;
-    if (internal::RowEnd(line, end, separator) > line_end) return true;
-    p = line_end;
-  }
-  return false;
-}
-
-// Pieces of about a megabyte where rows may run over several lines, found by reading all fields.
-std::vector<Piece> CutAtRows(const FileBytes& file, std::string_view body, char separator) {
-  std::vector<Piece> pieces;
-  const char* p = body.data();
-  const char* const end = p + body.size();
-  const char* begin = p;
-  Index rows = 0;
-  while (p != end) {
-    p = internal::RowEnd(p, end, separator);
-    ++rows;
-    if (p != end) ++p;
-    if (p == end || p - begin > static_cast<std::ptrdiff_t>(kPiece)) {
-      const std::string_view text(begin, static_cast<std::size_t>(p - begin));
-      pieces.push_back({text, rows, std::count(text.begin(), text.end(), '\n')});
-      file.Release(text);
-      begin = p;
-      rows = 0;
-    }
-  }
-  return pieces;
-}
-
-struct Body {
-  std::vector<Piece> pieces;
-  bool whole_lines = true;  // every line is a row
-  Index rows = 0;
-};
-
-Body CutBody(const FileBytes& file, const CsvLayout& layout, std::string_view text,
-             Index first_line, const ThreadPool& pool) {
-  Body body{CutAtLines(text)};
-  std::vector<char> open(body.pieces.size(), 0);
-  pool.Run(static_cast<Index>(body.pieces.size()), [&](Index k) {
-    Piece& piece = body.pieces[k];
-    RefuseNul(layout.source, piece.text);
-    piece.lines = std::count(piece.text.begin(), piece.text.end(), '\n');
-    open[k] = HasOpenQuote(piece.text, layout.separator) ? 1 : 0;
-    file.Release(piece.text);
-  });
-  body.whole_lines = std::count(open.begin(), open.end(), 1) == 0;
-  if (body.whole_lines) {
-    for (Piece& piece : body.pieces) piece.rows = piece.lines;
-    body.pieces.back().rows += 1;  // the last line, whose newline was cut off with the blank end
-  } else {
-    body.pieces = CutAtRows(file, text, layout.separator);
-  }
-  for (Piece& piece : body.pieces) {
-    piece.first_row = body.rows;
-    piece.first_line = first_line;
-    body.rows += piece.rows;
-    first_line += piece.lines;
-  }
-  return body;
-}
-
-// Parses a piece into rows of `stride` numbers.
-void ParsePiece(const CsvLayout& layout, const Piece& piece, bool whole_lines,
-                std::vector<LevelCodes>* levels, double* row, Index stride) {
-  const char* p = piece.text.data();
-  const char* const end = p + piece.text.size();
-  Index line = piece.first_line;
-  for (Index n = 0; n < piece.rows; ++n, row += stride) {
-    const char* row_end = end;
-    if (!whole_lines) {
-      row_end = internal::RowEnd(p, end, layout.separator);
-    } else if (p != end) {
-      const auto* newline = static_cast<const char*>(std::memchr(p, '\n', end - p));
-      if (newline) row_end = newline;
-    }
-    internal::ParseRow(layout, p, row_end, line, levels, row);
-    line += whole_lines ? 1 : 1 + std::count(p, row_end, '\n');
-    p = row_end == end ? end : row_end + 1;
-  }
-}
 
 // Replaces the pieces' own numbers of strings by places in one list per column.
-void UniteLevels(const CsvLayout& layout, const Body& body,
-                 const std::vector<std::vector<LevelCodes>>& levels, const ThreadPool& pool,
-                 Table* table) {
+void UniteLevels(const CsvLayout& layout, const CsvPieces& pieces,
+                 const std::vector<CsvPieces::Parsed>& parsed, Table* table) {
   for (std::size_t c = 0; c < layout.names.size(); ++c) {
     const Index column = layout.destinations[c];
     if (column < 0 || !layout.text[c]) continue;
     table->levels.resize(table->columns.size());
     std::vector<const LevelCodes*> codes;
-    for (const std::vector<LevelCodes>& piece : levels) codes.push_back(&piece[column]);
+    for (const CsvPieces::Parsed& piece : parsed) codes.push_back(&piece.levels[column]);
     std::vector<std::vector<Index>> places;
     table->levels[column] = internal::MergeLevels(codes, &places);
-    pool.Run(static_cast<Index>(body.pieces.size()), [&](Index k) {
-      for (Index n = 0; n < body.pieces[k].rows; ++n) {
-        double& value = table->values(body.pieces[k].first_row + n, column);
+    pieces.pool().Run(pieces.size(), [&](Index k) {
+      for (Index n = 0; n < pieces[k].rows; ++n) {
+        double& value = table->values(pieces[k].first_row + n, column);
         if (value != value) continue;
         const Index place = places[k][static_cast<std::size_t>(value)];
         value = place < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(place);
@@ -161,33 +44,28 @@ void UniteLevels(const CsvLayout& layout, const Body& body,
   }
 }
 
-void ReadBody(const FileBytes& file, const OpenedCsv& csv, int threads, Table* table) {
+void ReadBody(const FileBytes& file, const OpenedCsv& csv, const ReadOptions& options,
+              Table* table) {
   const CsvLayout& layout = csv.layout;
-  const std::string_view text = csv.body;
-  const Index first_line = csv.header_lines + 1;
-  const ThreadPool pool(text.size() <= kPiece ? 1 : threads);
-  const Body body = CutBody(file, layout, text, first_line, pool);
   const auto columns = static_cast<Index>(table->columns.size());
-  std::vector<std::vector<LevelCodes>> levels(body.pieces.size());
-  const bool any_text = std::count(layout.text.begin(), layout.text.end(), 1) > 0;
+  const CsvPieces pieces(file, csv, options, columns);
 
   // Every field takes a byte, its separator. Fewer bytes than cells: some line is too short, and a
   // small file must not make us ask for a huge matrix before we find it.
-  if (body.rows > (static_cast<Index>(text.size()) + 1) / static_cast<Index>(layout.names.size())) {
+  const auto most_cells = static_cast<Index>(csv.body.size()) + 1;
+  if (pieces.rows() > most_cells / static_cast<Index>(layout.names.size())) {
     std::vector<double> scratch(static_cast<std::size_t>(columns));
     std::vector<LevelCodes> ignored(scratch.size());
-    for (const Piece& piece : body.pieces)
-      ParsePiece(layout, piece, body.whole_lines, &ignored, scratch.data(), 0);
+    for (Index k = 0; k < pieces.size(); ++k)
+      ParsePiece(layout, pieces[k], pieces.whole_lines(), &ignored, scratch.data(), 0);
   }
-  table->values.resize(body.rows, columns);
-  pool.Run(static_cast<Index>(body.pieces.size()), [&](Index k) {
-    const Piece& piece = body.pieces[k];
-    if (any_text) levels[k].resize(table->columns.size());
-    ParsePiece(layout, piece, body.whole_lines, &levels[k],
-               table->values.data() + piece.first_row * columns, columns);
-    file.Release(piece.text);
-  });
-  if (any_text) UniteLevels(layout, body, levels, pool, table);
+  table->values.resize(pieces.rows(), columns);
+  std::vector<CsvPieces::Parsed> parsed;
+  for (Index k = 0; k < pieces.size(); ++k)
+    parsed.push_back({table->values.data() + pieces[k].first_row * columns});
+  pieces.Parse(0, parsed);
+  if (std::count(layout.text.begin(), layout.text.end(), 1) > 0)
+    UniteLevels(layout, pieces, parsed, table);
 }
 
 // Gives the columns of strings of one piece the numbers that they have in the whole file.
@@ -206,29 +84,20 @@ void Renumber(const std::vector<LevelCodes>& own, std::vector<LevelCodes>* all, 
   }
 }
 
-// ReadBody for a sink. A few pieces at a time are parsed, side by side.
-void StreamBody(const FileBytes& file, const OpenedCsv& csv, int threads, Index columns,
-                RowSink* sink, std::vector<LevelCodes>* all) {
-  constexpr Index kMostPieces = 8;  // of up to 4 MB each
-  const CsvLayout& layout = csv.layout;
-  const ThreadPool pool(csv.body.size() <= kPiece ? 1 : threads);
-  const Index at_a_time = std::min<Index>(pool.size(), kMostPieces);
-  const Body body = CutBody(file, layout, csv.body, csv.header_lines + 1, pool);
+// ReadBody for a sink.
+void StreamBody(const FileBytes& file, const OpenedCsv& csv, const ReadOptions& options,
+                Index columns, RowSink* sink, std::vector<LevelCodes>* all) {
+  const CsvPieces pieces(file, csv, options, columns);
   sink->Start(columns);
   all->assign(static_cast<std::size_t>(columns), {});
-  for (Index first = 0; first < std::ssize(body.pieces); first += at_a_time) {
-    const Index count = std::min(at_a_time, std::ssize(body.pieces) - first);
-    std::vector<Matrix> rows(static_cast<std::size_t>(count));
-    std::vector<std::vector<LevelCodes>> levels(static_cast<std::size_t>(count));
-    pool.Run(count, [&](Index i) {
-      const Piece& piece = body.pieces[first + i];
-      levels[i].resize(static_cast<std::size_t>(columns));
-      rows[i].resize(piece.rows, columns);
-      ParsePiece(layout, piece, body.whole_lines, &levels[i], rows[i].data(), columns);
-      file.Release(piece.text);
-    });
-    for (Index i = 0; i < count; ++i) {
-      Renumber(levels[i], all, &rows[i]);
+  for (Index first = 0; first < pieces.size(); first += pieces.some()) {
+    std::vector<Matrix> rows;
+    std::vector<CsvPieces::Parsed> parsed;
+    for (Index k = first; k < std::min(first + pieces.some(), pieces.size()); ++k)
+      parsed.push_back({rows.emplace_back(pieces[k].rows, columns).data()});
+    pieces.Parse(first, parsed);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Renumber(parsed[i].levels, all, &rows[i]);
       sink->Add(rows[i]);
     }
   }
@@ -307,7 +176,7 @@ Table ReadWhole(const FileBytes& file, const ReadOptions& options, const ReadRow
 
 Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
   return ReadWhole(file, options, [&](const OpenedCsv& csv, Table* table) {
-    ReadBody(file, csv, options.threads, table);
+    ReadBody(file, csv, options, table);
   });
 }
 
@@ -323,7 +192,7 @@ Table StreamCsv(const FileBytes& file, const ReadOptions& options, RowSink* sink
   return ReadWhole(file, options, [&](const OpenedCsv& csv, Table* table) {
     const auto columns = static_cast<Index>(table->columns.size());
     std::vector<LevelCodes> all;
-    StreamBody(file, csv, options.threads, columns, sink, &all);
+    StreamBody(file, csv, options, columns, sink, &all);
     places->assign(static_cast<std::size_t>(columns), {});
     for (std::size_t c = 0; c < csv.layout.names.size(); ++c) {
       const Index column = csv.layout.destinations[c];

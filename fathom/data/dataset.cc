@@ -280,14 +280,25 @@ double InputRows::VarianceOf(const Source& source, Index row) const {
 Moments InputRows::ReadInputs(const Matrix& cells, std::span<const Index> picked) const {
   Moments inputs;
   inputs.SetZero(static_cast<Index>(picked.size()), schema_.width());
+  std::vector<char> plain(sources_.size());  // a number, whose variance is that of its column
+  for (std::size_t s = 0; s < plain.size(); ++s) {
+    const bool number = schema_.inputs[s].levels.empty() && schema_.inputs[s].parts.empty();
+    plain[s] = number && sources_[s].cell_std < 0 ? 1 : 0;
+  }
   for (std::size_t i = 0; i < picked.size(); ++i) {
     const Index n = picked[i];
     double* mean = &inputs.mean(static_cast<Index>(i), 0);
     double* var = &inputs.var(static_cast<Index>(i), 0);
     for (std::size_t s = 0; s < sources_.size(); ++s) {
       const Source& source = sources_[s];
-      const Index width = schema_.inputs[s].width();
       double value = cells(n, source.place);
+      if (plain[s] != 0) {  // most are, and a large table has many cells
+        const bool missing = std::isnan(value);
+        *mean++ = missing ? kNaN : value;
+        *var++ = missing ? kNaN : source.variance;
+        continue;
+      }
+      const Index width = schema_.inputs[s].width();
       if (!source.levels.empty() && !std::isnan(value)) {
         const Index level = source.levels[static_cast<std::size_t>(value)];
         value = level < 0 ? kNaN : static_cast<double>(level);

@@ -26,8 +26,8 @@ bool InputRange::operator==(const InputRange& other) const {
 InputRange FindInputRange(const Moments& inputs) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   InputRange range{Vector::Constant(inputs.cols(), nan), Vector::Constant(inputs.cols(), nan)};
-  for (Index c = 0; c < inputs.cols(); ++c) {
-    for (Index n = 0; n < inputs.rows(); ++n) {
+  for (Index n = 0; n < inputs.rows(); ++n) {  // in the order of memory
+    for (Index c = 0; c < inputs.cols(); ++c) {
       // fmin and fmax pass over NaN.
       range.low[c] = std::fmin(range.low[c], inputs.mean(n, c));
       range.high[c] = std::fmax(range.high[c], inputs.mean(n, c));

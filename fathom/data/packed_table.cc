@@ -11,6 +11,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/format_json.h"
 #include "fathom/data/packed_block.h"
 #include "fathom/data/table_parts.h"
 #include "fathom/io/file_bytes.h"
@@ -19,6 +20,8 @@
 namespace fathom {
 
 using internal::CellWidth;
+using internal::FormatsFromJson;
+using internal::FormatsJson;
 using internal::HashBytes;
 
 struct PackedTable::Content {
@@ -57,26 +60,6 @@ struct Footer {
   std::uint64_t hash = 0;                 // of head and index
   std::array<char, 24> magic = {};
 };
-
-Json FormatsJson(const std::vector<CellFormat>& formats) {
-  Json json = Json::array();
-  for (const CellFormat& format : formats) {
-    json.push_back({static_cast<int>(format.kind), static_cast<int>(format.decimal), format.affix,
-                    format.day_first});
-  }
-  return json;
-}
-
-std::vector<CellFormat> FormatsFromJson(const Json& json) {
-  std::vector<CellFormat> formats;
-  for (const Json& one : json) {
-    formats.push_back({.kind = static_cast<CellFormat::Kind>(one.at(0).get<int>()),
-                       .decimal = static_cast<char>(one.at(1).get<int>()),
-                       .affix = one.at(2).get<std::string>(),
-                       .day_first = one.at(3).get<bool>()});
-  }
-  return formats;
-}
 
 Json HeadJson(const Table& head, const LevelPlaces& places) {
   Json notes = Json::array();

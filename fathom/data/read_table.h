@@ -11,6 +11,8 @@
 
 namespace fathom FATHOM_PUBLIC {
 
+class Communicator;
+
 enum class Header {
   kDetect,   // the first line names the columns, unless all its cells are numbers
   kPresent,  // it does, even if all its cells are numbers
@@ -32,7 +34,10 @@ struct ReadOptions {
     bool may_hold_anything = false;  // what is no number counts as missing
   };
 
-  int threads = 0;     // 0 = all cores; the result does not depend on it
+  int threads = 0;  // 0 = all cores; the result does not depend on it
+  // Who parse the text of a file together, each a part of it. This process is the first of them; the
+  // others wait for orders, and need not see the file. Null: this process alone.
+  const Communicator* ranks = nullptr;
   char separator = 0;  // between the cells of a line; 0: found out among , ; | tab and blanks
   char decimal = 0;    // the sign before a fraction, '.' or ','; 0: found out
   DateOrder date_order = DateOrder::kDetect;

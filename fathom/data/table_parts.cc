@@ -59,6 +59,8 @@ FileBytes Join(const std::string& pattern, const std::vector<std::string>& paths
                const ReadOptions& reading, const std::string& folder) {
   ScratchFile joined(folder, "the parts of " + pattern);
   std::vector<FileBytes::Part> parts;
+  std::vector<FileBytes::Extent> extents;
+  std::size_t place = 0;  // in the joined text
   std::optional<Shape> first;
   Index line = 1;  // of the joined text
   for (const std::string& path : paths) {
@@ -79,10 +81,19 @@ FileBytes Join(const std::string& pattern, const std::vector<std::string>& paths
     }
     parts.push_back({path, line, lines_before});
     line += 1 + std::count(text.begin(), text.end(), '\n');
+    // Text that was rewritten stands in no file.
+    if (!file.extents().empty() && csv.text.own == nullptr) {
+      FileBytes::Extent extent = file.extents().front();
+      extent.place = place;
+      extent.offset = static_cast<std::size_t>(text.data() - file.bytes().data());
+      extent.size = text.size();
+      extents.push_back(std::move(extent));
+    }
+    place += text.size() + 1;
     Copy(text, file, &joined);
     joined.Write("\n");
   }
-  return FileBytes::OfParts(pattern, joined, std::move(parts));
+  return FileBytes::OfParts(pattern, joined, std::move(parts), std::move(extents));
 }
 
 }  // namespace

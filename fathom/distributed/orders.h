@@ -8,7 +8,7 @@
 
 namespace fathom {
 
-enum class Order : std::int64_t { kGoHome, kTrain, kPredict, kStudy };
+enum class Order : std::int64_t { kGoHome, kRead, kTrain, kPredict, kStudy };
 
 // At rank 0. The other ranks take it, in fit/help.h.
 inline void GiveOrder(Order order, const Communicator& ranks) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fathom/base/random.h"
-#include "fathom/ensemble/kinds.h"
 #include "fathom/fit/resume.h"
 #include "fathom/fitted/beyond.h"
 #include "fathom/fitted/calibration.h"
@@ -19,33 +18,11 @@
 #include "fathom/fitted/relevance.h"
 #include "fathom/linear/ridge.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/small_ensemble.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
 namespace {
-
-DatasetParts Wave(Index rows) {
-  RandomStream stream(3);
-  DatasetParts dataset;
-  dataset.source = "wave";
-  dataset.schema = NumericSchema({"a", "b"}, {"y"});
-  const Matrix x = stream.NormalMatrix(rows, 2);
-  dataset.inputs = Moments::Certain(x);
-  dataset.targets = (2 * x.col(0)).array().sin().matrix() + 0.1 * stream.NormalMatrix(rows, 1);
-  return dataset;
-}
-
-Recipe SmallStack() {
-  Recipe recipe;
-  recipe.stack = Stacking::kAlways;
-  recipe.architecture.hidden = {2};
-  recipe.architecture.inducing = {6, 5};
-  recipe.architecture.paths = 3;
-  recipe.optimizer.steps = 6;
-  recipe.optimizer.warm_up = 2;
-  recipe.threads = 1;
-  return recipe;
-}
 
 void ExpectSamePredictions(const Model& a, const Model& b) {
   const Moments x = Wave(7).inputs;
@@ -63,54 +40,6 @@ Index CountKind(const Model& model, const std::string& kind) {
   Index count = 0;
   for (const Member& member : model.members()) count += member.expert->Kind() == kind ? 1 : 0;
   return count;
-}
-
-TEST(EnsembleKinds, AreLightUnlessMoreIsAskedFor) {
-  const DatasetParts wave = Wave(100);
-  Recipe recipe;
-  const std::vector<Recipe> light = EnsembleKinds(recipe, wave);
-  ASSERT_EQ(light.size(), 2U);
-  EXPECT_TRUE(light[0].architecture.hidden.empty());
-  EXPECT_EQ(light[1].architecture.hidden, recipe.architecture.hidden);
-  EXPECT_EQ(light[1].architecture.inducing, (std::vector<Index>{32, 16}));
-  EXPECT_EQ(light[1].optimizer.steps, light[1].low_noise_steps);
-  for (const Recipe& kind : light) EXPECT_EQ(kind.stack, Stacking::kNever);
-  recipe.stack = Stacking::kAlways;
-  const std::vector<Recipe> best = EnsembleKinds(recipe, wave);
-  ASSERT_EQ(best.size(), 3U);
-  EXPECT_EQ(best[1].architecture.inducing, recipe.architecture.inducing);
-  EXPECT_EQ(best[2].architecture.hidden.size(), recipe.architecture.hidden.size() + 1);
-  recipe.local = Local::kOnly;
-  EXPECT_TRUE(EnsembleKinds(recipe, wave).empty());
-}
-
-TEST(MakesEnsemble, OfWhatCanBeLeftOutInTurn) {
-  Recipe recipe = SmallStack();
-  EXPECT_TRUE(MakesEnsemble(Wave(20), recipe));  // is asked for
-  EXPECT_FALSE(MakesEnsemble(Wave(9), recipe));
-  recipe.stack = Stacking::kNever;
-  EXPECT_FALSE(MakesEnsemble(Wave(600), recipe));
-  recipe.stack = Stacking::kAuto;
-  const DatasetParts wave = Wave(50);
-  EXPECT_TRUE(MakesEnsemble(wave, recipe));
-
-  DatasetParts constant = wave;
-  constant.targets.setOnes();
-  EXPECT_FALSE(MakesEnsemble(constant, recipe));
-  DatasetParts classes = wave;
-  classes.targets = (wave.targets.array() > 0).cast<double>();
-  classes.schema.classes = {"low", "high"};
-  EXPECT_TRUE(MakesEnsemble(classes, recipe));
-  const auto pays = [&](auto&& change) {
-    Recipe changed = recipe;
-    change(&changed);
-    return MakesEnsemble(wave, changed);
-  };
-  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.hidden = {}; }));
-  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.propagation = Propagation::kSamples; }));
-  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.full_covariance = true; }));
-  EXPECT_FALSE(pays([](Recipe* r) { r->architecture.likelihood = "student_t"; }));
-  EXPECT_FALSE(pays([](Recipe* r) { r->inference = Inference::kSep; }));
 }
 
 TEST(Ensemble, PredictsWhatItWasCheckedToPredict) {

@@ -1,5 +1,6 @@
 #include "fathom/fit/help.h"
 
+#include "fathom/data/csv_ranks.h"
 #include "fathom/distributed/orders.h"
 #include "fathom/fitted/predict_together.h"
 #include "fathom/train/train_together.h"
@@ -11,6 +12,9 @@ void Help(const Communicator& ranks, const std::function<void(const Communicator
     switch (TakeOrder(ranks)) {
       case Order::kGoHome:
         return;
+      case Order::kRead:
+        HelpReading(ranks);
+        break;
       case Order::kTrain:
         HelpTraining(ranks);
         break;

@@ -205,9 +205,11 @@ class SharedRows : public RowSource {
     Parcels in;
     FetchedRows read;
     std::vector<Index> numbers;
+    std::vector<double> own;  // of rank 0, which sends itself nothing
     for (Index i = 0; i < rounds; ++i) {
       out.Clear(ranks_.size());
-      in.Clear(ranks_.size());
+      in.Await(ranks_.size());
+      own.clear();
       const auto rows_of = [&](int r) {
         return std::clamp<Index>(FirstOf(r + 1) - FirstOf(r) - i * round, 0, round);
       };
@@ -216,12 +218,12 @@ class SharedRows : public RowSource {
         std::iota(numbers.begin(), numbers.end(), FirstOf(r) + i * round);
         if (!numbers.empty()) reader.read(numbers, &read);
         for (Index n = 0; n < rows_of(r); ++n)
-          layout_.Write(read.x, read.y, read.weights, n, &out.values);
-        out.counts[r] = rows_of(r) * layout_.width();
+          layout_.Write(read.x, read.y, read.weights, n, r == 0 ? &own : &out.values);
+        if (r > 0) out.counts[r] = rows_of(r) * layout_.width();
       }
-      in.counts[0] = rows_of(ranks_.rank()) * layout_.width();
+      if (ranks_.rank() > 0) in.counts[0] = rows_of(ranks_.rank()) * layout_.width();
       ranks_.Exchange(out, &in);
-      share_.Add(in.values);
+      share_.Add(ranks_.rank() == 0 ? own : in.values);
     }
   }
 
@@ -324,7 +326,9 @@ void FactsCollector::Add(const Moments& x, const Matrix& y, const Vector& weight
   facts_.rows += x.rows();
   facts_.inputs = x.cols();
   facts_.targets = y.cols();
-  if ((x.var.array() != 0).any()) facts_.uncertain = 1;
+  // In the order of memory, in which Eigen's any() does not go.
+  const auto is_uncertain = [](double var) { return var != 0; };
+  if (std::any_of(x.var.data(), x.var.data() + x.var.size(), is_uncertain)) facts_.uncertain = 1;
   if (weights.size() > 0) facts_.weighted = 1;
   for (const double weight : weights) weight_sum_ += weight;  // in the order of the rows
 }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <new>
@@ -119,6 +120,19 @@ bool FileBytes::Map(int descriptor) {
   return true;
 }
 
+bool FileBytes::Map(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (!Map(descriptor) || ::fstat(descriptor, &status) != 0) return mapping_ != nullptr;
+  constexpr std::int64_t kNanos = 1'000'000'000;
+  const Identity identity{.inode = status.st_ino,
+                          .size = bytes_.size(),
+                          .modified = status.st_mtim.tv_sec * kNanos + status.st_mtim.tv_nsec};
+  std::error_code problem;
+  const std::string whole_path = std::filesystem::absolute(path, problem).string();
+  if (!problem) extents_ = {{.path = whole_path, .identity = identity, .size = bytes_.size()}};
+  return true;
+}
+
 void FileBytes::Load(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
@@ -127,7 +141,7 @@ void FileBytes::Load(int descriptor) {
   if (S_ISDIR(status.st_mode)) ThrowError(name_, ": is a directory; name a file in it");
   // A redirected standard input may already have been read in part, so only a file of our own is
   // mapped.
-  if (descriptor != STDIN_FILENO && Map(descriptor)) return;
+  if (descriptor != STDIN_FILENO && Map(descriptor, name_)) return;
   std::size_t used = 0;
   for (;;) {
     if (used == mapped_) Grow(std::max(kFirstSize, 2 * used));
@@ -211,7 +225,7 @@ FileBytes FileBytes::ThroughDisk(const std::string& path, const std::string& fol
       standard_input ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return FileBytes(path);  // says why
   try {
-    if (standard_input || !file.Map(descriptor)) {
+    if (standard_input || !file.Map(descriptor, path)) {
       ScratchFile copy(folder, "a copy of " + file.name_);
       CopyPipe(file.name_, descriptor, &copy);
       file.Map(copy.descriptor());
@@ -235,10 +249,11 @@ FileBytes FileBytes::ThroughDisk(const std::string& path, const std::string& fol
 }
 
 FileBytes FileBytes::OfParts(const std::string& name, const ScratchFile& file,
-                             std::vector<Part> parts) {
+                             std::vector<Part> parts, std::vector<Extent> extents) {
   FileBytes bytes(name, Nothing{});
   bytes.Map(file.descriptor());
   bytes.parts_ = std::move(parts);
+  bytes.extents_ = std::move(extents);
   return bytes;
 }
 
@@ -256,6 +271,7 @@ FileBytes::FileBytes(FileBytes&& other) noexcept
       mapped_(std::exchange(other.mapped_, 0)),
       of_file_(std::exchange(other.of_file_, false)),
       bytes_(std::exchange(other.bytes_, {})),
-      parts_(std::exchange(other.parts_, {})) {}
+      parts_(std::exchange(other.parts_, {})),
+      extents_(std::exchange(other.extents_, {})) {}
 
 }  // namespace fathom

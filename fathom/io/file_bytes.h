@@ -3,6 +3,7 @@
 #define FATHOM_IO_FILE_BYTES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,9 +42,24 @@ class FileBytes {
     Index first_line = 1;    // of the bytes, where the part begins
     Index lines_before = 0;  // of the part, which are not among the bytes
   };
-  // What `file` holds, which need not outlive this.
+  // A file as the system knows it. Two processes that see the same have the same bytes before them,
+  // on one host or on a disk that hosts share.
+  struct Identity {
+    std::uint64_t inode = 0, size = 0;
+    std::int64_t modified = 0;  // nanoseconds
+    bool operator==(const Identity&) const = default;
+  };
+  // Bytes that stand in a file which other processes can open.
+  struct Extent {
+    std::string path;
+    Identity identity;
+    std::size_t place = 0;   // where they stand among our bytes
+    std::size_t offset = 0;  // where they stand in the file
+    std::size_t size = 0;
+  };
+  // What `file` holds, which need not outlive this. The extents say where it was copied from.
   static FileBytes OfParts(const std::string& name, const ScratchFile& file,
-                           std::vector<Part> parts);
+                           std::vector<Part> parts, std::vector<Extent> extents);
   // "table.csv: line 17", or "part-2.csv: line 4" if there are parts.
   static std::string PlaceOf(const std::string& name, std::span<const Part> parts, Index line);
   const std::vector<Part>& parts() const { return parts_; }
@@ -53,6 +69,8 @@ class FileBytes {
   void Unpack();
 
   std::string_view bytes() const { return bytes_; }
+  // In their order. Bytes in none of them came through a pipe or were unpacked.
+  const std::vector<Extent>& extents() const { return extents_; }
   // Gives back the memory behind `part` where it can be had again from the file, for a reader that
   // has passed it and comes back later. Text elsewhere, such as a copy in another form, stays.
   void Release(std::string_view part) const;
@@ -68,6 +86,8 @@ class FileBytes {
   void Load(int descriptor);
   // False if the descriptor is no regular file with something in it.
   bool Map(int descriptor);
+  // The same for a file that others can open by this path.
+  bool Map(int descriptor, const std::string& path);
   // Memory of our own that can grow without being copied.
   void Grow(std::size_t size);
   void Unmap();
@@ -79,6 +99,7 @@ class FileBytes {
   bool of_file_ = false;    // the mapping is the file itself
   std::string_view bytes_;
   std::vector<Part> parts_;
+  std::vector<Extent> extents_;
 };
 
 }  // namespace fathom

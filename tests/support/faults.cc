@@ -1,6 +1,7 @@
 // A library to be preloaded: makes the k-th call of a function fail, as a full disk or a lack of
 // memory would. FATHOM_FAULT is "write 3" for the third write, and so on; "short 3" lets the third
-// write take one byte only, "shrink 1" empties the first file that is mapped, once it is mapped.
+// write take one byte only, "shrink 1" empties the first file that is mapped, once it is mapped, and
+// "full 65536" is a disk on which no write of so many bytes finds room.
 // FATHOM_FAULT_FILE names a file that is made when that happens, so that a test knows when it has
 // tried all calls.
 #include <dlfcn.h>
@@ -37,6 +38,15 @@ bool IsTheOne(const char* name, int reason) {
   return true;
 }
 
+bool FindsNoRoom(std::size_t size) {
+  constexpr char kFull[] = "full ";
+  const char* const fault = std::getenv("FATHOM_FAULT");
+  if (!begun || fault == nullptr || std::strncmp(fault, kFull, std::strlen(kFull)) != 0)
+    return false;
+  errno = ENOSPC;
+  return size >= std::strtoul(fault + std::strlen(kFull), nullptr, 10);
+}
+
 // What the call does otherwise.
 template <typename Function>
 Function* Next(const char* name) {
@@ -57,7 +67,7 @@ sighandler_t signal(int number, sighandler_t handler) noexcept {
 
 ssize_t write(int file, const void* bytes, size_t size) {
   // Messages must get out, or nobody knows what is said.
-  if (file != STDERR_FILENO && IsTheOne("write", ENOSPC)) return -1;
+  if (file != STDERR_FILENO && (IsTheOne("write", ENOSPC) || FindsNoRoom(size))) return -1;
   if (file != STDERR_FILENO && size > 1 && IsTheOne("short", 0)) size = 1;
   return ::syscall(SYS_write, file, bytes, size);
 }

@@ -22,7 +22,7 @@ class RanksTest : public ProgramTest {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                              "OMPI_MCA_rmaps_base_oversubscribe"})
       ::setenv(name, "1", 1);
-    const Outcome outcome = RunRanks(2, {"--version"});
+    static const Outcome outcome = RunRanks(2, {"--version"});  // once for all tests
     if (outcome.code == 127) GTEST_SKIP() << "skipped: there is no mpirun in the path";
     if (outcome.err.find("has no MPI") != std::string::npos)
       GTEST_SKIP() << "skipped: this build has no MPI";
