@@ -32,9 +32,9 @@ SafeTensors ToTensors(const BaselineCheckpoint& checkpoint, const JobStates& job
       {"rows", checkpoint.rows},
       {"seconds",
        ToJson(checkpoint.seconds)}}.dump();
-  const ArrayWriter arrays(&content);
   for (const auto& [job, state] : jobs) {
-    for (const auto& [name, array] : state) arrays.Write(job + kSeparator + name, array);
+    const ArrayWriter arrays(&content, job + kSeparator);
+    for (const auto& [name, array] : state) arrays.Write(name, array);
   }
   return content;
 }

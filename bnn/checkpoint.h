@@ -19,8 +19,8 @@ struct BaselineCheckpoint {
   JobStates jobs = {};
 };
 
-// Save writes `jobs` in place of the checkpoint's, and is all or nothing. Load throws Error with file
-// and reason for anything that is not a whole, consistent checkpoint of a baseline.
+// Save writes `jobs` in place of the checkpoint's, and is all or nothing. Load throws Error with
+// file and reason for anything that is not a whole, consistent checkpoint of a baseline.
 void SaveBaselineCheckpoint(const BaselineCheckpoint& checkpoint, const JobStates& jobs,
                             const std::string& path);
 BaselineCheckpoint LoadBaselineCheckpoint(const std::string& path);

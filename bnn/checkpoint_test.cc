@@ -49,9 +49,9 @@ struct Killed : std::runtime_error {
   Killed() : std::runtime_error("killed") {}
 };
 
-class Interrupted : public testing::TestWithParam<Baseline> {
+class InterruptedBaseline : public testing::TestWithParam<Baseline> {
  protected:
-  Interrupted() { RegisterNetworkExpert(); }
+  InterruptedBaseline() { RegisterNetworkExpert(); }
 
   // How often a whole fit asks whether to go on.
   Index Calls() const {
@@ -65,7 +65,7 @@ class Interrupted : public testing::TestWithParam<Baseline> {
   TestFolder folder_;
   std::string path_ = folder_.Path("m.checkpoint");
 };
-INSTANTIATE_TEST_SUITE_P(All, Interrupted,
+INSTANTIATE_TEST_SUITE_P(All, InterruptedBaseline,
                          testing::Values(Baseline::kViG, Baseline::kVi, Baseline::kPbp,
                                          Baseline::kDropout, Baseline::kSgld, Baseline::kHmc),
                          [](const auto& test) {
@@ -94,7 +94,7 @@ Model InPieces(const Dataset& rows, const BaselineOptions& options, Index calls_
   throw std::runtime_error("it never ends");
 }
 
-TEST_P(Interrupted, AFitInPiecesEndsWithTheBitsOfOneThatWasNeverStopped) {
+TEST_P(InterruptedBaseline, AFitInPiecesEndsWithTheBitsOfOneThatWasNeverStopped) {
   const BaselineOptions options = Shortest(GetParam());
   const std::string whole = FileOf(FitBaseline(rows_, options));
   const Index calls = Calls();
@@ -103,7 +103,7 @@ TEST_P(Interrupted, AFitInPiecesEndsWithTheBitsOfOneThatWasNeverStopped) {
 }
 
 // As a crash does: nothing is written at the end, and only what was written by then counts.
-TEST_P(Interrupted, AFitThatWasKilledGoesOnFromItsLastCheckpoint) {
+TEST_P(InterruptedBaseline, AFitThatWasKilledGoesOnFromItsLastCheckpoint) {
   const BaselineOptions options = Shortest(GetParam());
   const std::string whole = FileOf(FitBaseline(rows_, options));
   const Index all = Calls();
@@ -125,7 +125,7 @@ TEST_P(Interrupted, AFitThatWasKilledGoesOnFromItsLastCheckpoint) {
   }
 }
 
-TEST_P(Interrupted, ACheckpointWithoutAnArrayIsRefused) {
+TEST_P(InterruptedBaseline, ACheckpointWithoutAnArrayIsRefused) {
   Index calls = 0;
   const Index half = Calls() / 2;
   const BaselineControl control{.callback = [&](double) { return ++calls < half; },
@@ -154,9 +154,9 @@ std::string ErrorOf(const std::function<void()>& run) {
 }
 
 // A checkpoint of a fit of PBP that has done some rows.
-class CheckpointFile : public testing::Test {
+class BaselineCheckpointFile : public testing::Test {
  protected:
-  CheckpointFile() {
+  BaselineCheckpointFile() {
     Index calls = 0;
     FitBaseline(rows_, Shortest(Baseline::kPbp),
                 {.callback = [&](double) { return ++calls < 50; }, .checkpoint = path_});
@@ -174,7 +174,7 @@ class CheckpointFile : public testing::Test {
   std::string path_ = folder_.Path("m.checkpoint");
 };
 
-TEST_F(CheckpointFile, ADamagedOneIsAnErrorOfOneLine) {
+TEST_F(BaselineCheckpointFile, ADamagedOneIsAnErrorOfOneLine) {
   EXPECT_TRUE(IsBaselineCheckpoint(path_));
   const std::string bytes = TestFolder::Read(path_);
   for (const std::size_t length : {std::size_t{0}, bytes.size() / 2, bytes.size() - 1}) {
@@ -188,7 +188,7 @@ TEST_F(CheckpointFile, ADamagedOneIsAnErrorOfOneLine) {
   EXPECT_NE(ErrorOf([&] { BaselineCheckpointFromBytes("m", flipped); }), "none");
 }
 
-TEST_F(CheckpointFile, WhatItDescribesMustBeThere) {
+TEST_F(BaselineCheckpointFile, WhatItDescribesMustBeThere) {
   EXPECT_EQ(LoadChanged([](SafeTensors*) {}), "none");
   EXPECT_NE(LoadChanged([](SafeTensors* content) {
               content->metadata["baseline"] = "{";
@@ -208,7 +208,7 @@ TEST_F(CheckpointFile, WhatItDescribesMustBeThere) {
             std::string::npos);
 }
 
-TEST_F(CheckpointFile, AnotherTableIsRefused) {
+TEST_F(BaselineCheckpointFile, AnotherTableIsRefused) {
   EXPECT_NE(ErrorOf([&] {
               ResumeBaseline(ProductRows(29), LoadBaselineCheckpoint(path_));
             }).find("it has 29 rows instead of 30"),
@@ -221,7 +221,7 @@ TEST_F(CheckpointFile, AnotherTableIsRefused) {
             std::string::npos);
 }
 
-TEST_F(CheckpointFile, OneThatCannotBeWrittenIsTold) {
+TEST_F(BaselineCheckpointFile, OneThatCannotBeWrittenIsTold) {
   const std::string nowhere = folder_.Path("no/such/m.checkpoint");
   int told = 0;
   const Model model = FitBaseline(rows_, Shortest(Baseline::kPbp),
@@ -239,7 +239,7 @@ TEST_F(CheckpointFile, OneThatCannotBeWrittenIsTold) {
             std::string::npos);
 }
 
-TEST(Options, OfEveryMethodComeBackFromJson) {
+TEST(BaselineOptionsJson, ComesBackForEveryMethod) {
   for (const Baseline method : {Baseline::kViG, Baseline::kVi, Baseline::kPbp, Baseline::kDropout,
                                 Baseline::kSgld, Baseline::kHmc}) {
     BaselineOptions options = Shortest(method);
