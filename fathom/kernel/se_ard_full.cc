@@ -61,7 +61,8 @@ class Blur {
             U_(q, r) * (bumps_.centres.row(r).segment(start, size_).array() - mu_[r]);
       }
     }
-    GaussianRows(1, mu_.size(), size_, &log_scale_, origin_.data(), nullptr, y_.data(), e_.data());
+    GaussianRows(
+        {1, mu_.size(), size_, &log_scale_, origin_.data(), nullptr, y_.data(), e_.data()});
   }
   Index size() const { return size_; }
   // Whitened offsets [D, size].

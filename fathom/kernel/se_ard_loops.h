@@ -50,10 +50,6 @@ struct GaussianTile {
   double* k;             // [rows, padded_m]
 };
 void GaussianRows(const GaussianTile& tile);
-inline void GaussianRows(Index rows, Index D, Index M, const double* offset, const double* x,
-                         const double* s, const double* z, double* k) {
-  GaussianRows({rows, D, M, offset, x, s, z, k});
-}
 
 // U = k S, row by row with the same arithmetic wherever a row stands, so that a prediction has the
 // same bits in any tile.  k, U [rows, padded_m];  S [M, padded_m].
