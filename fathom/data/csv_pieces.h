@@ -1,4 +1,5 @@
-// The body of a CSV file in pieces, which threads and ranks parse side by side. Used by csv.cc only.
+// The body of a CSV file in pieces, which threads and ranks parse side by side. Used by csv*.cc
+// only.
 #ifndef FATHOM_DATA_CSV_PIECES_H_
 #define FATHOM_DATA_CSV_PIECES_H_
 
@@ -60,8 +61,8 @@ class CsvPieces {
     double* rows;
     std::vector<LevelCodes> levels = {};  // [columns]
   };
-  // Parses pieces first, first + 1, ..., one into each of `parsed`. Throws Error for the first fault
-  // among them, with its line, whoever has found it.
+  // Parses pieces first, first + 1, ..., one into each of `parsed`. Throws Error for the first
+  // fault among them, with its line, whoever has found it.
   void Parse(Index first, std::span<Parsed> parsed) const;
 
  private:

@@ -35,8 +35,8 @@ struct ReadOptions {
   };
 
   int threads = 0;  // 0 = all cores; the result does not depend on it
-  // Who parse the text of a file together, each a part of it. This process is the first of them; the
-  // others wait for orders, and need not see the file. Null: this process alone.
+  // Who parse the text of a file together, each a part of it. This process is the first of them;
+  // the others wait for orders, and need not see the file. Null: this process alone.
   const Communicator* ranks = nullptr;
   char separator = 0;  // between the cells of a line; 0: found out among , ; | tab and blanks
   char decimal = 0;    // the sign before a fraction, '.' or ','; 0: found out

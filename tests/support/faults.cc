@@ -1,7 +1,7 @@
 // A library to be preloaded: makes the k-th call of a function fail, as a full disk or a lack of
 // memory would. FATHOM_FAULT is "write 3" for the third write, and so on; "short 3" lets the third
-// write take one byte only, "shrink 1" empties the first file that is mapped, once it is mapped, and
-// "full 65536" is a disk on which no write of so many bytes finds room.
+// write take one byte only, "shrink 1" empties the first file that is mapped, once it is mapped,
+// and "full 65536" is a disk on which no write of so many bytes finds room.
 // FATHOM_FAULT_FILE names a file that is made when that happens, so that a test knows when it has
 // tried all calls.
 #include <dlfcn.h>
