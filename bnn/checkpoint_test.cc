@@ -11,6 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/io/safetensors.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/every_baseline.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom::bnn {
@@ -65,14 +66,7 @@ class InterruptedBaseline : public testing::TestWithParam<Baseline> {
   TestFolder folder_;
   std::string path_ = folder_.Path("m.checkpoint");
 };
-INSTANTIATE_TEST_SUITE_P(All, InterruptedBaseline,
-                         testing::Values(Baseline::kViG, Baseline::kVi, Baseline::kPbp,
-                                         Baseline::kDropout, Baseline::kSgld, Baseline::kHmc),
-                         [](const auto& test) {
-                           std::string name = NameOf(test.param);
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, InterruptedBaseline, AllBaselines(), BaselineTestName);
 
 // Stops a fit at that call and all that follow, until it is finished.
 Model InPieces(const Dataset& rows, const BaselineOptions& options, Index calls_each,

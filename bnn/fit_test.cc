@@ -11,6 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/evaluate/metrics.h"
 #include "fathom/fitted/predictor.h"
+#include "tests/support/every_baseline.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom::bnn {
@@ -44,14 +45,7 @@ BaselineOptions Quick(Baseline method) {
 }
 
 class EveryBaseline : public testing::TestWithParam<Baseline> {};
-INSTANTIATE_TEST_SUITE_P(All, EveryBaseline,
-                         testing::Values(Baseline::kViG, Baseline::kVi, Baseline::kPbp,
-                                         Baseline::kDropout, Baseline::kSgld, Baseline::kHmc),
-                         [](const auto& test) {
-                           std::string name = NameOf(test.param);
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, EveryBaseline, AllBaselines(), BaselineTestName);
 
 TEST_P(EveryBaseline, LearnsAndPredictsInTheUnitsOfTheFile) {
   const Model model = FitBaseline(MakeRows(150, 1), Quick(GetParam()));
