@@ -258,7 +258,7 @@ RowsForModel::RowsForModel(const DataOptions& options, const MemoryOptions& memo
     RequireNames(state_->head(), schema, options);
     state_->survey.emplace(state_->head());
     state_->packed->ForEachBlock(
-        [&](Index, const Matrix& rows) { state_->survey->Add(state_->head(), rows); });
+        [&](Index first, const Matrix& rows) { state_->survey->Add(state_->head(), first, rows); });
     state_->rows.emplace(state_->head(), *state_->survey, schema, std);
     return;
   }

@@ -23,6 +23,16 @@ InputStd StdOfColumns(const DataOptions& data, int threads) {
   return std;
 }
 
+// Whether each rank may keep the rows that it parses. What sorts or copies whole tables wants them
+// at the first rank.
+bool MayStayWithRanks(const DataOptions& data, const MemoryOptions& memory,
+                      const ReadOptions& reading, const Recipe& recipe) {
+  return recipe.stack == Stacking::kNever && recipe.inference == Inference::kAep &&
+         recipe.warping != Warping::kAlways && memory.packed.empty() &&
+         SplitLists(data.bits).empty() && MayStayWithRanks(data.table, reading) &&
+         ReadInputStd(data, recipe.threads).cells.columns.empty();
+}
+
 }  // namespace
 
 void AddMemoryOptions(CLI::App* app, MemoryOptions* options) {
@@ -56,24 +66,32 @@ std::vector<std::string> FilesReadBy(const DataOptions& data, const MemoryOption
   return files;
 }
 
-PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading) {
+PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading,
+                 PackOptions options) {
   if (!memory.packed.empty() && memory.packed == data.table)
     ThrowError("--packed: ", memory.packed, " is the table itself; name another file");
-  return PackedTable(data.table, reading, {.keep = memory.packed});
+  options.keep = memory.packed;
+  return PackedTable(data.table, reading, options);
 }
 
 std::unique_ptr<DatasetRows> ReadRows(const DataOptions& data, const MemoryOptions& memory,
                                       const Recipe& recipe) {
   const double most = MemoryOf(memory);
-  if (most == HUGE_VAL) return std::make_unique<RowsInMemory>(ReadData(data, recipe.threads));
+  const Roles roles = RolesOf(data);
+  const ReadOptions reading = ReadingFor(roles, ReadingOf(data, recipe.threads));
+  const bool share = MayStayWithRanks(data, memory, reading, recipe);
+  if (most == HUGE_VAL && !share)
+    return std::make_unique<RowsInMemory>(ReadData(data, recipe.threads));
   if (!SplitLists(data.bits).empty())
     ThrowError("--memory: --bits columns must fit into memory; leave one of the two out");
-  const Roles roles = RolesOf(data);
   const InputStd std = StdOfColumns(data, recipe.threads);
+  // A rank has its share as it was parsed and as the network sees it, which takes half.
   auto rows = std::make_unique<RowsOnDisk>(
-      Pack(data, memory, ReadingFor(roles, ReadingOf(data, recipe.threads))), roles, std);
+      Pack(data, memory, reading, {.share = share, .memory = most / 4}), roles, std);
   const double need = MemoryNeed(*rows, recipe);
-  if (need <= most) return std::make_unique<RowsInMemory>(ReadAll(*rows));
+  const bool here = rows->ranks().size() == 1;
+  if (here && need <= most) return std::make_unique<RowsInMemory>(ReadAll(*rows));
+  if (!here && need <= most * rows->ranks().size()) return rows;
   CheckRowsMayBeElsewhere(recipe);
   rows->AddNote({"streamed", rows->rows(),
                  rows->source() + ": a training in memory would take about " + MemoryText(need) +

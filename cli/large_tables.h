@@ -27,7 +27,8 @@ std::unique_ptr<DatasetRows> ReadRows(const DataOptions& data, const MemoryOptio
 std::vector<std::string> FilesReadBy(const DataOptions& data, const MemoryOptions& memory);
 
 // The packed copy of a table, read for these roles or for a model.
-PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading);
+PackedTable Pack(const DataOptions& data, const MemoryOptions& memory, const ReadOptions& reading,
+                 PackOptions options = {});
 
 }  // namespace fathom::cli
 

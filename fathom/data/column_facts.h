@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "fathom/data/date_parts.h"
@@ -27,7 +28,13 @@ struct TableSurvey {
 
   // `head` is the table to come, whose values are not looked at.
   explicit TableSurvey(const Table& head);
-  void Add(const Table& head, const Matrix& rows);
+  // The first of the rows is row `first` of the table.
+  void Add(const Table& head, Index first, const Matrix& rows);
+
+  // For JoinFacts.
+  std::vector<double> ToNumbers() const;
+  void Join(std::span<const double> numbers);
+  void Clear();
 };
 
 // Those of a table in memory.

@@ -68,28 +68,14 @@ void ReadBody(const FileBytes& file, const OpenedCsv& csv, const ReadOptions& op
     UniteLevels(layout, pieces, parsed, table);
 }
 
-// Gives the columns of strings of one piece the numbers that they have in the whole file.
-void Renumber(const std::vector<LevelCodes>& own, std::vector<LevelCodes>* all, Matrix* rows) {
-  for (std::size_t c = 0; c < own.size(); ++c) {
-    if (own[c].texts().empty()) continue;
-    std::vector<double> codes;
-    for (const std::string& text : own[c].texts()) {
-      const Index code = (*all)[c].Code(text);
-      codes.push_back(code < 0 ? std::numeric_limits<double>::quiet_NaN()
-                               : static_cast<double>(code));
-    }
-    for (double& value : rows->col(static_cast<Index>(c))) {
-      if (value == value) value = codes[static_cast<std::size_t>(value)];
-    }
-  }
-}
-
-// ReadBody for a sink.
-void StreamBody(const FileBytes& file, const OpenedCsv& csv, const ReadOptions& options,
-                Index columns, RowSink* sink, std::vector<LevelCodes>* all) {
+// ReadBody for a sink. Returns the strings, [shares, columns].
+std::vector<std::vector<LevelCodes>> StreamBody(const FileBytes& file, const OpenedCsv& csv,
+                                                const ReadOptions& options, Index columns,
+                                                RowSink* sink) {
   const CsvPieces pieces(file, csv, options, columns);
+  if (sink->TakesShare() && pieces.MayStay()) return pieces.ParseShares(sink);
   sink->Start(columns);
-  all->assign(static_cast<std::size_t>(columns), {});
+  std::vector<LevelCodes> all(static_cast<std::size_t>(columns));
   for (Index first = 0; first < pieces.size(); first += pieces.some()) {
     std::vector<Matrix> rows;
     std::vector<CsvPieces::Parsed> parsed;
@@ -97,10 +83,11 @@ void StreamBody(const FileBytes& file, const OpenedCsv& csv, const ReadOptions& 
       parsed.push_back({rows.emplace_back(pieces[k].rows, columns).data()});
     pieces.Parse(first, parsed);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      Renumber(parsed[i].levels, all, &rows[i]);
+      internal::Renumber(parsed[i].levels, &all, &rows[i]);
       sink->Add(rows[i]);
     }
   }
+  return {all};
 }
 
 // What is known when all cells are read.
@@ -181,7 +168,7 @@ Table ReadCsv(const FileBytes& file, const ReadOptions& options) {
 }
 
 Table StreamCsv(const FileBytes& file, const ReadOptions& options, RowSink* sink,
-                LevelPlaces* places) {
+                std::vector<LevelPlaces>* places) {
   constexpr std::size_t kStart = 1 << 16;
   constexpr std::size_t kMostRewritten = 64 << 20;
   if (file.bytes().size() > kMostRewritten &&
@@ -191,16 +178,19 @@ Table StreamCsv(const FileBytes& file, const ReadOptions& options, RowSink* sink
   }
   return ReadWhole(file, options, [&](const OpenedCsv& csv, Table* table) {
     const auto columns = static_cast<Index>(table->columns.size());
-    std::vector<LevelCodes> all;
-    StreamBody(file, csv, options, columns, sink, &all);
-    places->assign(static_cast<std::size_t>(columns), {});
+    const std::vector<std::vector<LevelCodes>> shares =
+        StreamBody(file, csv, options, columns, sink);
+    places->assign(shares.size(), LevelPlaces(static_cast<std::size_t>(columns)));
     for (std::size_t c = 0; c < csv.layout.names.size(); ++c) {
       const Index column = csv.layout.destinations[c];
       if (column < 0 || !csv.layout.text[c]) continue;
       table->levels.resize(static_cast<std::size_t>(columns));
-      std::vector<std::vector<Index>> of_one;
-      table->levels[column] = internal::MergeLevels({&all[column]}, &of_one);
-      (*places)[column] = std::move(of_one.front());
+      std::vector<const LevelCodes*> codes;
+      for (const std::vector<LevelCodes>& share : shares) codes.push_back(&share[column]);
+      std::vector<std::vector<Index>> of_shares;
+      table->levels[column] = internal::MergeLevels(codes, &of_shares);
+      for (std::size_t s = 0; s < shares.size(); ++s)
+        (*places)[s][column] = std::move(of_shares[s]);
     }
   });
 }

@@ -26,7 +26,7 @@ Table ReadCsv(const FileBytes& file, const ReadOptions& options);
 
 // StreamTable for this format.
 Table StreamCsv(const FileBytes& file, const ReadOptions& options, RowSink* sink,
-                LevelPlaces* places);
+                std::vector<LevelPlaces>* places);
 
 // The names of the columns, as ReadCsv finds them.
 std::vector<std::string> ReadCsvNames(const FileBytes& file, const ReadOptions& options);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "fathom/base/error.h"
+#include "fathom/data/column_moments.h"
 #include "fathom/data/csv_layout.h"
 #include "fathom/data/csv_ranks.h"
 
@@ -14,16 +15,29 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 20;
 
-// Pieces of about a megabyte, cut at line ends.
-std::vector<CsvPiece> CutAtLines(std::string_view body) {
+// Pieces of about a megabyte, cut at line ends, and where a file ends that other ranks can open.
+std::vector<CsvPiece> CutAtLines(const FileBytes& file, std::string_view body) {
   std::vector<CsvPiece> pieces;
-  while (body.size() > kPiece) {
-    const std::size_t newline = body.find('\n', kPiece);
-    if (newline == std::string_view::npos) break;
-    pieces.push_back({body.substr(0, newline + 1)});
-    body.remove_prefix(newline + 1);
+  const auto cut = [&](std::size_t size) {
+    pieces.push_back({body.substr(0, size)});
+    body.remove_prefix(size);
+  };
+  const auto cut_up_to = [&](std::size_t end) {
+    while (end > kPiece) {
+      const std::size_t newline = body.find('\n', kPiece);
+      if (newline == std::string_view::npos || newline + 1 > end) break;
+      end -= newline + 1;
+      cut(newline + 1);
+    }
+    if (end > 0 && end < body.size() && body[end - 1] == '\n') cut(end);
+  };
+  for (const FileBytes::Extent& extent : file.extents()) {
+    const char* const end = file.bytes().data() + extent.place + extent.size;
+    const bool inside = end > body.data() && end < body.data() + body.size();
+    if (inside) cut_up_to(static_cast<std::size_t>(end - body.data()));
   }
-  if (!body.empty() || pieces.empty()) pieces.push_back({body});
+  cut_up_to(body.size());
+  if (!body.empty() || pieces.empty()) cut(body.size());
   return pieces;
 }
 
@@ -103,6 +117,52 @@ void ParsePiece(const CsvLayout& layout, const CsvPiece& piece, bool whole_lines
   }
 }
 
+RowRange ShareOf(int rank, int ranks, Index rows) {
+  constexpr Index kGroup = ColumnMoments::kGroupRows;
+  const Index groups = (rows + kGroup - 1) / kGroup;
+  const auto first = [&](int r) { return std::min(rows, groups * r / ranks * kGroup); };
+  return {first(rank), first(rank + 1)};
+}
+
+Index ParseShare(const CsvLayout& layout, const ShareOfPieces& share, const ThreadPool& pool,
+                 const std::function<void(std::string_view text)>& release, RowSink* sink,
+                 std::vector<LevelCodes>* levels) {
+  const auto [begin, end] = share.range;
+  levels->assign(static_cast<std::size_t>(share.columns), {});
+  std::vector<Index> mine;
+  for (Index k = 0; k < std::ssize(share.pieces); ++k) {
+    const CsvPiece& piece = share.pieces[k];
+    if (piece.first_row < end && piece.first_row + piece.rows > begin) mine.push_back(k);
+  }
+  const Index some = pool.size();
+  for (Index first = 0; first < std::ssize(mine); first += some) {
+    const Index count = std::min(some, std::ssize(mine) - first);
+    std::vector<Matrix> rows(static_cast<std::size_t>(count));
+    std::vector<std::vector<LevelCodes>> own(rows.size());
+    std::vector<char> faults(rows.size());
+    pool.Run(count, [&](Index i) {
+      const CsvPiece& piece = share.pieces[mine[first + i]];
+      rows[i].resize(piece.rows, share.columns);
+      own[i].resize(static_cast<std::size_t>(share.columns));
+      try {
+        ParsePiece(layout, piece, share.whole_lines, &own[i], rows[i].data(), share.columns);
+      } catch (const Error&) {
+        faults[i] = 1;
+      }
+      release(piece.text);
+    });
+    for (Index i = 0; i < count; ++i) {
+      if (faults[i] != 0) return mine[first + i];
+      const CsvPiece& piece = share.pieces[mine[first + i]];
+      Renumber(own[i], levels, &rows[i]);
+      const Index from = std::max<Index>(0, begin - piece.first_row);
+      const Index to = std::min(piece.rows, end - piece.first_row);
+      sink->Add(to - from == piece.rows ? rows[i] : Matrix(rows[i].middleRows(from, to - from)));
+    }
+  }
+  return -1;
+}
+
 CsvPieces::CsvPieces(const FileBytes& file, const OpenedCsv& csv, const ReadOptions& options,
                      Index columns)
     : file_(file),
@@ -117,7 +177,7 @@ CsvPieces::CsvPieces(const FileBytes& file, const OpenedCsv& csv, const ReadOpti
 CsvPieces::~CsvPieces() = default;
 
 void CsvPieces::Cut() {
-  pieces_ = CutAtLines(csv_.body);
+  pieces_ = CutAtLines(file_, csv_.body);
   const std::vector<PieceLook> looks = helpers_->Look(pieces_, pool_);
   for (std::size_t k = 0; k < looks.size(); ++k) {
     if (looks[k].zero_byte) RefuseNul(csv_.layout.source, pieces_[k].text);
@@ -157,12 +217,27 @@ void CsvPieces::ParseRound(Index first, std::span<Parsed> parsed) const {
       std::span(pieces_).subspan(static_cast<std::size_t>(first), parsed.size());
   const std::vector<char> faults = helpers_->Parse(pieces, whole_lines_, parsed, pool_);
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    if (faults[i] == 0) continue;
-    // Whoever has found the fault did not know the line.
-    ParsePiece(csv_.layout, pieces[i], whole_lines_, &parsed[i].levels, parsed[i].rows, columns_);
-    ThrowError(csv_.layout.source,
-               ": was changed while it was read; try again when nothing writes to it");
+    if (faults[i] != 0) ThrowFault(pieces[i]);
   }
+}
+
+void CsvPieces::ThrowFault(const CsvPiece& piece) const {
+  // Whoever has found the fault did not know the line.
+  std::vector<double> row(static_cast<std::size_t>(columns_));
+  std::vector<LevelCodes> levels(row.size());
+  ParsePiece(csv_.layout, piece, whole_lines_, &levels, row.data(), 0);
+  ThrowError(csv_.layout.source,
+             ": was changed while it was read; try again when nothing writes to it");
+}
+
+bool CsvPieces::MayStay() const { return helpers_->AllCanParse(pieces_); }
+
+std::vector<std::vector<LevelCodes>> CsvPieces::ParseShares(RowSink* sink) const {
+  Index fault = -1;
+  std::vector<std::vector<LevelCodes>> levels =
+      helpers_->ParseShares(pieces_, whole_lines_, sink, pool_, &fault);
+  if (fault >= 0) ThrowFault((*this)[fault]);
+  return levels;
 }
 
 }  // namespace fathom::internal

@@ -3,6 +3,7 @@
 #ifndef FATHOM_DATA_CSV_PIECES_H_
 #define FATHOM_DATA_CSV_PIECES_H_
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -36,6 +37,26 @@ PieceLook LookAt(std::string_view text, char separator);
 void ParsePiece(const CsvLayout& layout, const CsvPiece& piece, bool whole_lines,
                 std::vector<LevelCodes>* levels, double* row, Index stride);
 
+// The rows of one rank where they stay where they are parsed: an equal part of the table, but for
+// its edges, which ColumnMoments wants between its groups.
+struct RowRange {
+  Index begin = 0, end = 0;
+};
+RowRange ShareOf(int rank, int ranks, Index rows);
+
+// Parses those rows of the pieces that lie in the range, some pieces at a time. Numbers strings as
+// *levels does, which learns them. release(text) gives the text of a piece back. Returns the place
+// of the first piece with a fault, or -1.
+struct ShareOfPieces {
+  std::span<const CsvPiece> pieces;
+  bool whole_lines = true;
+  Index columns = 0;
+  RowRange range = {};
+};
+Index ParseShare(const CsvLayout& layout, const ShareOfPieces& share, const ThreadPool& pool,
+                 const std::function<void(std::string_view text)>& release, RowSink* sink,
+                 std::vector<LevelCodes>* levels);
+
 class CsvPieces {
  public:
   // Cuts the body into pieces of about a megabyte, and works at them with the ranks of the options
@@ -65,9 +86,16 @@ class CsvPieces {
   // fault among them, with its line, whoever has found it.
   void Parse(Index first, std::span<Parsed> parsed) const;
 
+  // Whether every rank can parse every piece.
+  bool MayStay() const;
+  // Each rank parses its share into a sink of its own. Returns the strings of their columns,
+  // [ranks, columns]. Throws Error for the first fault.
+  std::vector<std::vector<LevelCodes>> ParseShares(RowSink* sink) const;
+
  private:
   void Cut();
   void ParseRound(Index first, std::span<Parsed> parsed) const;
+  [[noreturn]] void ThrowFault(const CsvPiece& piece) const;
 
   const FileBytes& file_;
   const OpenedCsv& csv_;

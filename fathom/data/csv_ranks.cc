@@ -21,14 +21,14 @@ using Json = nlohmann::json;
 
 // What every rank is told of a round, and of each piece in it.
 struct ReadRound {
-  enum Work : std::int64_t { kNothingMore, kLook, kParseLines, kParseRows };
+  enum Work : std::int64_t { kNothingMore, kLook, kParseLines, kParseRows, kKeepLines, kKeepRows };
   std::int64_t work = kNothingMore;
   std::int64_t pieces = 0;
 };
 struct PieceOfRound {
   std::int64_t rank = 0;
   std::int64_t begin = 0, end = 0;  // among the bytes of the table
-  std::int64_t rows = 0;
+  std::int64_t rows = 0, first_row = 0;
 };
 
 std::string ToText(const Json& json) {
@@ -52,6 +52,12 @@ Json ReadingJson(const FileBytes& file, const CsvLayout& layout, const ReadOptio
           {"written", layout.written},  {"anything", layout.anything},
           {"missing", options.missing}, {"columns", columns},
           {"threads", options.threads}};
+}
+
+Json TextsOf(const std::vector<LevelCodes>& levels) {
+  Json of_columns = Json::array();
+  for (const LevelCodes& codes : levels) of_columns.push_back(codes.texts());
+  return of_columns;
 }
 
 // Tries to parse. Whether there was a fault.
@@ -135,15 +141,33 @@ class HelpedReading {
       file->Release(text);
     });
     Json levels = Json::array();
-    for (const CsvPieces::Parsed& piece : parsed) {
-      Json of_columns = Json::array();
-      for (const LevelCodes& codes : piece.levels) of_columns.push_back(codes.texts());
-      levels.push_back(std::move(of_columns));
-    }
+    for (const CsvPieces::Parsed& piece : parsed) levels.push_back(TextsOf(piece.levels));
     return ToText({faults, levels});
   }
 
-  Index columns() const { return columns_; }
+  // Puts this rank's share into the sink. Returns the first fault and the strings.
+  std::string Keep(std::span<const PieceOfRound> all, bool whole_lines, const Communicator& ranks,
+                   RowSink* sink) const {
+    std::vector<CsvPiece> pieces;
+    for (const PieceOfRound& piece : all)
+      pieces.push_back(
+          {.text = Find(piece).second, .rows = piece.rows, .first_row = piece.first_row});
+    const Index rows = pieces.back().first_row + pieces.back().rows;
+    const RowRange range = ShareOf(ranks.rank(), ranks.size(), rows);
+    std::vector<LevelCodes> levels;
+    sink->StartShare(columns_, range.begin, rows);
+    const Index fault = ParseShare(
+        layout_, {pieces, whole_lines, columns_, range}, *pool_,
+        [&](std::string_view text) {
+          for (const FileBytes& file : files_) {
+            if (text.data() >= file.bytes().data() &&
+                text.data() < file.bytes().data() + file.bytes().size())
+              file.Release(text);
+          }
+        },
+        sink, &levels);
+    return ToText({fault, TextsOf(levels)});
+  }
 
  private:
   std::pair<const FileBytes*, std::string_view> Find(const PieceOfRound& piece) const {
@@ -203,7 +227,9 @@ std::vector<int> PieceHelpers::Deal(std::span<const CsvPiece> pieces, std::int64
   std::vector<PieceOfRound> told;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const std::string_view text = pieces[i].text;
-    PieceOfRound piece{.begin = text.data() - file_.bytes().data(), .rows = pieces[i].rows};
+    PieceOfRound piece{.begin = text.data() - file_.bytes().data(),
+                       .rows = pieces[i].rows,
+                       .first_row = pieces[i].first_row};
     piece.end = piece.begin + std::ssize(text);
     if (IsInAFile(file_, piece)) piece.rank = workers_[i % workers_.size()];
     rank_of[i] = static_cast<int>(piece.rank);
@@ -287,9 +313,44 @@ std::vector<char> PieceHelpers::Parse(std::span<const CsvPiece> pieces, bool who
   return faults;
 }
 
+bool PieceHelpers::AllCanParse(std::span<const CsvPiece> pieces) const {
+  if (ranks_.size() == 1 || std::cmp_less(workers_.size(), ranks_.size())) return false;
+  return std::ranges::all_of(pieces, [&](const CsvPiece& piece) {
+    const auto begin = piece.text.data() - file_.bytes().data();
+    return IsInAFile(file_, {.begin = begin, .end = begin + std::ssize(piece.text)});
+  });
+}
+
+std::vector<std::vector<LevelCodes>> PieceHelpers::ParseShares(std::span<const CsvPiece> pieces,
+                                                               bool whole_lines, RowSink* sink,
+                                                               const ThreadPool& pool,
+                                                               Index* fault) const {
+  Deal(pieces, whole_lines ? ReadRound::kKeepLines : ReadRound::kKeepRows);
+  const Index rows = pieces.back().first_row + pieces.back().rows;
+  const RowRange range = ShareOf(0, ranks_.size(), rows);
+  std::vector<std::vector<LevelCodes>> levels(static_cast<std::size_t>(ranks_.size()));
+  DoOwnPart(ranks_, [&] {
+    sink->StartShare(columns_, range.begin, rows);
+    *fault = ParseShare(
+        layout_, {pieces, whole_lines, columns_, range}, pool,
+        [&](std::string_view text) { file_.Release(text); }, sink, &levels.front());
+  });
+  const std::vector<std::string> told = ranks_.Gather("");
+  for (int r = 1; r < ranks_.size(); ++r) {
+    const Json json = Json::from_cbor(told[r]);
+    const auto of_rank = json.at(0).get<Index>();
+    if (of_rank >= 0 && (*fault < 0 || of_rank < *fault)) *fault = of_rank;
+    levels[r].resize(static_cast<std::size_t>(columns_));
+    for (std::size_t c = 0; c < levels[r].size(); ++c) {
+      for (const Json& text : json.at(1).at(c)) levels[r][c].Code(text.get<std::string>());
+    }
+  }
+  return levels;
+}
+
 }  // namespace internal
 
-void HelpReading(const Communicator& ranks) {
+void HelpReading(const Communicator& ranks, RowSink* sink) {
   std::string message;
   ranks.Broadcast(&message);
   internal::HelpedReading reading(message);
@@ -302,6 +363,12 @@ void HelpReading(const Communicator& ranks) {
     if (round.work == internal::ReadRound::kNothingMore) return;
     std::vector<internal::PieceOfRound> mine(static_cast<std::size_t>(round.pieces));
     ranks.Broadcast(std::span(mine));
+    if (round.work >= internal::ReadRound::kKeepLines) {
+      FATHOM_CHECK(sink != nullptr);
+      const bool lines = round.work == internal::ReadRound::kKeepLines;
+      ranks.Gather(reading.Keep(mine, lines, ranks, sink));
+      continue;
+    }
     std::erase_if(mine, [&](const auto& piece) { return piece.rank != ranks.rank(); });
     if (round.work == internal::ReadRound::kLook) {
       ranks.Gather(reading.Look(mine));

@@ -17,8 +17,9 @@
 namespace fathom {
 
 // The other ranks, after Order::kRead: helps with one table. A rank that cannot open the file, or
-// sees another one under its name, gets no work.
-void HelpReading(const Communicator& ranks);
+// sees another one under its name, gets no work. `sink` takes the rows that stay here, if rank 0's
+// sink takes a share; else it may be null.
+void HelpReading(const Communicator& ranks, RowSink* sink = nullptr);
 
 namespace internal {
 
@@ -39,6 +40,13 @@ class PieceHelpers {
   // Parses pieces into the room for each. Returns which of them have a fault.
   std::vector<char> Parse(std::span<const CsvPiece> pieces, bool whole_lines,
                           std::span<CsvPieces::Parsed> parsed, const ThreadPool& pool) const;
+
+  // Whether all ranks see all pieces, and there are others.
+  bool AllCanParse(std::span<const CsvPiece> pieces) const;
+  // CsvPieces::ParseShares, with the place of the first piece that has a fault, or -1.
+  std::vector<std::vector<LevelCodes>> ParseShares(std::span<const CsvPiece> pieces,
+                                                   bool whole_lines, RowSink* sink,
+                                                   const ThreadPool& pool, Index* fault) const;
 
  private:
   // Tells the others what to do. Returns which rank does which piece.

@@ -120,16 +120,16 @@ TEST_F(CsvRanks, StreamTheSameRows) {
     Matrix all;
   };
   const std::string path = folder_.Write("table.csv", NumbersAndStrings(kRows));
-  const auto stream = [&](const Communicator& all, LevelPlaces* places) {
+  const auto stream = [&](const Communicator& all, std::vector<LevelPlaces>* places) {
     Rows rows;
     Table table = StreamTable(FileBytes(path), {.threads = 1, .ranks = &all}, &rows, places);
     table.values = std::move(rows.all);
     return table;
   };
-  LevelPlaces places_alone;
+  std::vector<LevelPlaces> places_alone;
   const Table alone = stream(Alone(), &places_alone);
   const Index received = WithHelp(3, [&](const Communicator& all) {
-    LevelPlaces places;
+    std::vector<LevelPlaces> places;
     ExpectSame(stream(all, &places), alone);
     EXPECT_EQ(places, places_alone);
   });

@@ -49,6 +49,35 @@ void DateSpan::Add(double days) {
   last = std::max(last, days);
 }
 
+void DateSpan::Join(const DateSpan& other) {
+  if (other.first > other.last) return;
+  if (first > last) {
+    *this = other;
+    return;
+  }
+  for (std::size_t k = 0; k < varies.size(); ++k)
+    varies[k] = varies[k] || other.varies[k] || seen_[k] != other.seen_[k];
+  first = std::min(first, other.first);
+  last = std::max(last, other.last);
+}
+
+void DateSpan::AppendNumbers(std::vector<double>* numbers) const {
+  numbers->insert(numbers->end(), {first, last});
+  for (std::size_t k = 0; k < varies.size(); ++k)
+    numbers->insert(numbers->end(), {varies[k] ? 1.0 : 0.0, seen_[k]});
+}
+
+DateSpan DateSpan::TakeNumbers(const double** numbers) {
+  DateSpan span;
+  span.first = *(*numbers)++;
+  span.last = *(*numbers)++;
+  for (std::size_t k = 0; k < span.varies.size(); ++k) {
+    span.varies[k] = *(*numbers)++ != 0;
+    span.seen_[k] = *(*numbers)++;
+  }
+  return span;
+}
+
 std::vector<DatePart> UsefulParts(const DateSpan& span) {
   std::vector<DatePart> parts = {DatePart::kElapsed};
   if (!(span.last > span.first)) return parts;

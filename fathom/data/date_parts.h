@@ -37,6 +37,10 @@ struct DateSpan {
   std::array<bool, 3> varies = {};
 
   void Add(double days);  // NaN is missing
+  void Join(const DateSpan& other);
+  // As JoinFacts wants them.
+  void AppendNumbers(std::vector<double>* numbers) const;
+  static DateSpan TakeNumbers(const double** numbers);
 
  private:
   std::array<double, 3> seen_ = {};

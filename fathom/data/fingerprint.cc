@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "fathom/distributed/communicator.h"
+
 namespace fathom {
 
 namespace {
@@ -39,6 +41,15 @@ class Hash {
   void AddCells(const Matrix& matrix) {
     for (Index i = 0; i < matrix.size(); ++i) Add(matrix.data()[i]);
   }
+  // One matrix of all rows, wherever they are; matrix_of(block) is its part of a block.
+  template <typename MatrixOf>
+  void AddRows(const DatasetRows& rows, const MatrixOf& matrix_of) {
+    InTurn(rows.ranks(), &state_, [&] {
+      DoOwnPart(rows.ranks(), [&] {
+        rows.ForEachBlock([&](const Dataset& block) { AddCells(matrix_of(block)); });
+      });
+    });
+  }
   std::uint64_t state() const { return state_; }
 
  private:
@@ -49,7 +60,9 @@ class Hash {
 
 std::string Fingerprint(const Dataset& dataset) { return Fingerprint(RowsInMemory(dataset)); }
 
-std::string Fingerprint(const DatasetRows& rows) {
+std::string Fingerprint(const DatasetRows& rows) { return rows.fingerprint(); }
+
+std::string HashRows(const DatasetRows& rows) {
   // All members are named, so that a new one does not compile until it is decided on.
   const auto& [source, schema, inputs, targets, weights, dropped_rows, notes, table_rows] =
       rows.head().parts();
@@ -61,16 +74,16 @@ std::string Fingerprint(const DatasetRows& rows) {
   Hash hash;
   hash.Add(schema.FeatureNames());
   hash.Add(schema.targets);
-  // One matrix after the other, each over all blocks.
+  // One matrix after the other, each over all rows in their order.
   hash.AddSize(rows.rows(), inputs.cols());
-  rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(block.inputs().mean); });
+  hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.inputs().mean; });
   hash.AddSize(rows.rows(), inputs.cols());
-  rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(block.inputs().var); });
+  hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.inputs().var; });
   hash.AddSize(rows.rows(), targets.cols());
-  rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(block.targets()); });
+  hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.targets(); });
   hash.AddSize(rows.weighted() ? rows.rows() : 0, 1);
   if (rows.weighted())
-    rows.ForEachBlock([&](const Dataset& block) { hash.AddCells(Matrix(block.weights())); });
+    hash.AddRows(rows, [](const Dataset& block) { return Matrix(block.weights()); });
   // The names hold all else that matters of the schema.
   if (schema.has_classes()) hash.Add(schema.classes);
   char text[17];

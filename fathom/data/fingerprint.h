@@ -13,6 +13,8 @@ namespace fathom {
 // not on the file's name or on how it is written. Guards against mistakes, not against an enemy.
 std::string Fingerprint(const Dataset& dataset);
 std::string Fingerprint(const DatasetRows& rows);
+// The same, computed anew. Ranks that hold rows call it together.
+std::string HashRows(const DatasetRows& rows);
 
 }  // namespace fathom
 

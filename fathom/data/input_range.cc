@@ -37,12 +37,7 @@ InputRange FindInputRange(const Moments& inputs) {
 }
 
 InputRange FindInputRange(const DatasetRows& rows) {
-  InputRange range;
-  rows.ForEachBlock([&](const Dataset& block) {
-    const InputRange own = FindInputRange(block.inputs());
-    range = range.known() ? Union(range, own) : own;
-  });
-  return range;
+  return {rows.statistics().low, rows.statistics().high};
 }
 
 InputRange Union(const InputRange& a, const InputRange& b) {

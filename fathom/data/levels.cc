@@ -32,6 +32,21 @@ Index LevelCodes::Code(std::string_view text) {
   return code;
 }
 
+void Renumber(const std::vector<LevelCodes>& own, std::vector<LevelCodes>* all, Matrix* rows) {
+  for (std::size_t c = 0; c < own.size(); ++c) {
+    if (own[c].texts().empty()) continue;
+    std::vector<double> codes;
+    for (const std::string& text : own[c].texts()) {
+      const Index code = (*all)[c].Code(text);
+      codes.push_back(code < 0 ? std::numeric_limits<double>::quiet_NaN()
+                               : static_cast<double>(code));
+    }
+    for (double& value : rows->col(static_cast<Index>(c))) {
+      if (value == value) value = codes[static_cast<std::size_t>(value)];
+    }
+  }
+}
+
 std::vector<std::string> MergeLevels(const std::vector<const LevelCodes*>& pieces,
                                      std::vector<std::vector<Index>>* places) {
   LevelCodes all;

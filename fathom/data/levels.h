@@ -30,6 +30,10 @@ class LevelCodes {
   std::vector<std::string> texts_;
 };
 
+// Gives the strings of some rows, numbered by `own` [columns], the numbers that they have in *all,
+// which learns them.
+void Renumber(const std::vector<LevelCodes>& own, std::vector<LevelCodes>* all, Matrix* rows);
+
 // One list of levels out of those of several pieces of a file, each with codes of its own.
 // (*places)[piece][code] is where a piece's string stands in the list, -1 if it is not there.
 // Numbers are ordered by value and come before other strings, which are ordered by their bytes.

@@ -255,14 +255,14 @@ Table ReadNpy(const FileBytes& file, const ReadOptions& options) {
 }
 
 Table StreamNpy(const FileBytes& file, const ReadOptions& options, RowSink* sink,
-                LevelPlaces* places) {
+                std::vector<LevelPlaces>* places) {
   const OpenedNpy npy = OpenNpy(file, options);
   const Index columns = std::ssize(npy.table.columns);
   if (npy.array.fortran_order || std::count(npy.text.begin(), npy.text.end(), 1) > 0) {
     ThrowError(file.name(), ": an array in the order of Fortran, or with numbers that are names of",
                " categories, must fit into memory; save numpy.ascontiguousarray(array), or a CSV");
   }
-  places->assign(static_cast<std::size_t>(columns), {});
+  places->assign(1, LevelPlaces(static_cast<std::size_t>(columns)));
   sink->Start(columns);
   const std::size_t row_bytes = static_cast<std::size_t>(npy.columns) * npy.type.size;
   Matrix rows;

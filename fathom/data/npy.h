@@ -17,7 +17,7 @@ bool IsNpy(std::string_view bytes);
 Table ReadNpy(const FileBytes& file, const ReadOptions& options);
 // StreamTable for this format.
 Table StreamNpy(const FileBytes& file, const ReadOptions& options, RowSink* sink,
-                LevelPlaces* places);
+                std::vector<LevelPlaces>* places);
 
 }  // namespace fathom
 

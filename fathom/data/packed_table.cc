@@ -11,9 +11,12 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/data/csv_text.h"
 #include "fathom/data/format_json.h"
+#include "fathom/data/npy.h"
 #include "fathom/data/packed_block.h"
 #include "fathom/data/table_parts.h"
+#include "fathom/distributed/orders.h"
 #include "fathom/io/file_bytes.h"
 #include "fathom/io/scratch_file.h"
 
@@ -38,6 +41,8 @@ struct PackedTable::Content {
   std::vector<CellWidth> widths = {};  // [blocks, columns]
   LevelPlaces places = {};
   bool was_kept = false;
+  const Communicator* ranks = &Alone();  // who hold the rows
+  Index first = 0, all_rows = 0;         // of the rows that are here, among those of all ranks
 
   std::span<const CellWidth> WidthsOf(Index block) const {
     const std::size_t columns = head.columns.size();
@@ -156,7 +161,14 @@ std::string_view BytesOf(const std::vector<Number>& numbers) {
 template <typename Content>
 class BlockWriter : public RowSink {
  public:
-  explicit BlockWriter(Content* content) : content_(*content) {}
+  BlockWriter(Content* content, bool takes_share) : content_(*content), takes_share_(takes_share) {}
+
+  bool TakesShare() const override { return takes_share_; }
+  void StartShare(Index columns, Index first, Index all_rows) override {
+    Start(columns);
+    content_.first = first;
+    content_.all_rows = all_rows;
+  }
 
   void Start(Index columns) override {
     // A block is what is held in memory at a time.
@@ -164,6 +176,7 @@ class BlockWriter : public RowSink {
     constexpr Index kMostCells = Index{1} << 19;
     content_.block_rows = std::clamp<Index>(kMostCells / std::max<Index>(columns, 1), 1, kMostRows);
     content_.rows = 0;
+    content_.first = content_.all_rows = 0;
     content_.blocks.clear();
     content_.widths.clear();
     content_.file.Clear();
@@ -183,8 +196,15 @@ class BlockWriter : public RowSink {
     }
   }
 
-  void Finish(std::uint64_t source) {
+  // What is read by this process alone needs no index.
+  void Finish() {
     Flush();
+    waiting_.resize(0, 0);
+    if (content_.all_rows == 0) content_.all_rows = content_.rows;
+  }
+
+  void Finish(std::uint64_t source) {
+    Finish();
     const std::vector<std::uint8_t> head = Json::to_cbor(HeadJson(content_.head, content_.places));
     Footer footer{.rows = static_cast<std::uint64_t>(content_.rows),
                   .block_rows = static_cast<std::uint64_t>(content_.block_rows),
@@ -218,6 +238,7 @@ class BlockWriter : public RowSink {
   }
 
   Content& content_;
+  bool takes_share_;
   std::uint64_t offset_ = 0;
   Matrix waiting_;
   Index filled_ = 0;
@@ -258,7 +279,7 @@ std::uint64_t ReadIndex(Content* content) {
   } catch (const Json::exception&) {
     ThrowDamaged(content->name);
   }
-  content->rows = static_cast<Index>(footer.rows);
+  content->rows = content->all_rows = static_cast<Index>(footer.rows);
   content->block_rows = static_cast<Index>(footer.block_rows);
   content->blocks.resize(footer.blocks);
   std::memcpy(content->blocks.data(), blocks.data(), blocks.size());
@@ -297,7 +318,51 @@ std::string FolderOf(const PackOptions& options) {
   return options.folder.empty() ? ScratchFolder() : options.folder;
 }
 
+// What every rank must know of a table whose rows stay with them.
+std::string ShareMessage(const Table& head, const std::vector<LevelPlaces>& places) {
+  const std::vector<std::uint8_t> bytes =
+      Json::to_cbor({head.source, HeadJson(head, places.front()), places});
+  return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace
+
+struct PackedShare::State {
+  explicit State(const Communicator& all, bool in_memory)
+      : ranks(all),
+        content(std::make_shared<PackedTable::Content>(PackedTable::Content{
+            .file = in_memory ? ScratchFile::InMemory() : ScratchFile(ScratchFolder(), kShareName),
+            .name = kShareName})),
+        writer(content.get(), true) {
+    content->ranks = &ranks;
+  }
+  static constexpr const char* kShareName = "this rank's share of the table";
+  const Communicator& ranks;
+  std::shared_ptr<PackedTable::Content> content;
+  BlockWriter<PackedTable::Content> writer;
+};
+
+PackedShare::PackedShare(const Communicator& ranks) {
+  bool in_memory = false;
+  ranks.Broadcast(std::span(&in_memory, 1));
+  state_ = std::make_unique<State>(ranks, in_memory);
+}
+
+PackedShare::~PackedShare() = default;
+
+RowSink* PackedShare::sink() { return &state_->writer; }
+
+PackedTable PackedShare::Finish() {
+  std::string message;
+  state_->ranks.Broadcast(&message);
+  const Json json = Json::from_cbor(message);
+  const std::shared_ptr<PackedTable::Content> content = state_->content;
+  HeadFromJson(json.at(1), &content->head, &content->places);
+  content->head.source = json.at(0).get<std::string>();
+  json.at(2).at(static_cast<std::size_t>(state_->ranks.rank())).get_to(content->places);
+  state_->writer.Finish();
+  return PackedTable(content);
+}
 
 PackedTable::PackedTable(const std::string& path, const ReadOptions& reading,
                          const PackOptions& options) {
@@ -318,18 +383,56 @@ PackedTable::PackedTable(const std::string& path, const ReadOptions& reading,
       return;
     }
   }
+  const bool share = options.share && !keep;
+  const Communicator& ranks = share && reading.ranks != nullptr ? *reading.ranks : Alone();
+  bool in_memory = share && options.memory > static_cast<double>(file.bytes().size());
+  GiveOrder(Order::kPack, ranks);
+  ranks.Broadcast(std::span(&in_memory, 1));
   auto content = std::make_shared<Content>(
-      Content{.file = ScratchFile(folder, what), .name = keep ? options.keep : what});
-  BlockWriter writer(content.get());
-  content->head = StreamTable(file, reading, &writer, &content->places);
-  writer.Finish(source);
+      Content{.file = in_memory ? ScratchFile::InMemory() : ScratchFile(folder, what),
+              .name = keep ? options.keep : what});
+  BlockWriter writer(content.get(), share);
+  std::vector<LevelPlaces> places;
+  content->head = StreamTable(file, reading, &writer, &places);
+  content->places = places.front();
+  if (keep) {
+    writer.Finish(source);
+  } else {
+    writer.Finish();
+  }
   unchanged.Check();
   if (keep) content->file.KeepAs(options.keep);
+  if (places.size() > 1) {
+    content->ranks = &ranks;
+    GiveOrder(Order::kPacked, ranks);
+    std::string message = ShareMessage(content->head, places);
+    ranks.Broadcast(&message);
+  }
   content_ = std::move(content);
+}
+
+bool MayStayWithRanks(const std::string& path, const ReadOptions& reading) {
+  constexpr std::uint64_t kWorthIt = 2 << 20;
+  constexpr std::size_t kStart = 1 << 16;
+  if (reading.ranks == nullptr || reading.ranks->size() == 1) return false;
+  std::uint64_t size = 0;
+  for (const std::string& part : PartsOf(path)) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(part, ignored)) return false;
+    const FileBytes file(part);
+    const std::string_view start = file.bytes().substr(0, kStart);
+    if (start.starts_with("\x1f\x8b") || IsNpy(start)) return false;  // the first is gzip's
+    if (internal::ToCsvText(part, start, reading.separator).own != nullptr) return false;
+    size += file.bytes().size();
+  }
+  return size > kWorthIt;
 }
 
 const Table& PackedTable::head() const { return content_->head; }
 Index PackedTable::rows() const { return content_->rows; }
+const Communicator& PackedTable::ranks() const { return *content_->ranks; }
+Index PackedTable::first() const { return content_->first; }
+Index PackedTable::all_rows() const { return content_->all_rows; }
 bool PackedTable::was_kept() const { return content_->was_kept; }
 double PackedTable::bytes() const { return static_cast<double>(content_->file.size()); }
 

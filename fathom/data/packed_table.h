@@ -21,6 +21,10 @@ struct PackOptions {
   // way. Empty: the copy is gone with the object, or with the process.
   std::string keep = {};
   std::string folder = {};  // for files that are not kept; empty: ScratchFolder
+  // Whether rows may stay with the ranks that parse them, in memory if it has room for so many
+  // bytes at each.
+  bool share = false;
+  double memory = 0;
 };
 
 // Cells in blocks of rows, row after row. In each block a column takes 1, 2, 4 or 8 bytes per cell,
@@ -33,19 +37,43 @@ class PackedTable {
   PackedTable(const std::string& path, const ReadOptions& reading, const PackOptions& options);
 
   const Table& head() const;  // the table without its rows
-  Index rows() const;
+  Index rows() const;         // that are here
+  // Those who hold all rows together, and where ours stand among them.
+  const Communicator& ranks() const;
+  Index first() const;
+  Index all_rows() const;
   bool was_kept() const;  // the file was there already
   double bytes() const;   // on disk
 
   // The cells of the given rows, [rows, columns], as in Table::values.
   Matrix Read(std::span<const Index> rows) const;
   Matrix Read(Index first, Index count) const;
-  // All rows in their order, some thousands at a time. Throws Error if the copy has changed.
+  // All rows that are here in their order, some thousands at a time. Throws Error if the copy has changed.
   void ForEachBlock(const std::function<void(Index first, const Matrix& rows)>& visit) const;
 
  private:
+  friend class PackedShare;
   struct Content;
+  explicit PackedTable(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
   std::shared_ptr<const Content> content_;
+};
+
+// Whether rows of the file could stay with ranks: there are several, and it is text that they can
+// open and read in pieces, which pays.
+bool MayStayWithRanks(const std::string& path, const ReadOptions& reading);
+
+// The rows that stay with a rank other than the first. The calls answer the orders of the first
+// rank, which makes a PackedTable.
+class PackedShare {
+ public:
+  explicit PackedShare(const Communicator& ranks);  // after Order::kPack
+  ~PackedShare();
+  RowSink* sink();       // for HelpReading
+  PackedTable Finish();  // after Order::kPacked
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace fathom

@@ -17,7 +17,7 @@ Table ReadTable(const FileBytes& file, const ReadOptions& options) {
 }
 
 Table StreamTable(const FileBytes& file, const ReadOptions& options, RowSink* sink,
-                  LevelPlaces* places) {
+                  std::vector<LevelPlaces>* places) {
   return IsNpy(file.bytes()) ? StreamNpy(file, options, sink, places)
                              : StreamCsv(file, options, sink, places);
 }

@@ -74,6 +74,12 @@ class RowSink {
   // Begins, or begins anew: then what came before is void.
   virtual void Start(Index columns) = 0;
   virtual void Add(const Matrix& rows) = 0;
+
+  // Whether it takes a share of the rows: those that this rank has parsed, while the others put
+  // theirs into sinks of their own. Then this comes instead of Start: the rows to come are those
+  // from `first` on, of so many.
+  virtual bool TakesShare() const { return false; }
+  virtual void StartShare(Index columns, Index /*first*/, Index /*all_rows*/) { Start(columns); }
 };
 
 // [columns]: where the string of each number stands among the levels of the column; empty for a
@@ -82,9 +88,10 @@ using LevelPlaces = std::vector<std::vector<Index>>;
 
 // ReadTable for tables that need not fit into memory: the rows go to the sink, and the table comes
 // without them. While they go, the strings of a column are numbered in the order of the file;
-// *places says what the numbers mean.
+// *places [shares] says what the numbers mean. There is one share, unless the sink takes a share
+// and all ranks see the file: then each has one.
 Table StreamTable(const FileBytes& file, const ReadOptions& options, RowSink* sink,
-                  LevelPlaces* places);
+                  std::vector<LevelPlaces>* places);
 
 // Columns as they are written.
 struct TextColumns {

@@ -31,20 +31,20 @@ void CheckTargetSize(const std::string& source, const std::string& target, Index
 }  // namespace
 
 RowPicker::RowPicker(const Table& head, const Schema& schema,
-                     const std::vector<Index>& target_places)
-    : head_(head), schema_(schema), target_places_(target_places) {
+                     const std::vector<Index>& target_places, Index first)
+    : head_(head), schema_(schema), target_places_(target_places), first_(first) {
   if (target_places.size() != schema.targets.size()) {
     ThrowError(head.source, ": has not all of the target columns ", QuotedList(schema.targets));
   }
   if (!schema.weights.empty()) weight_place_ = FindColumn(head, schema.weights);
-  targets_.resize(target_places.size(), {.low = HUGE_VAL, .high = -HUGE_VAL});
+  targets_.resize(target_places.size());
 }
 
 bool RowPicker::Keep(const double* cells) {
   ++seen_;
   const double weight = WeightOf(cells);
   if (!(weight >= 0)) {
-    ThrowError(head_.source, ": row ", seen_, ", column ", Quoted(schema_.weights), ": ",
+    ThrowError(head_.source, ": row ", first_ + seen_, ", column ", Quoted(schema_.weights), ": ",
                std::isnan(weight) ? "the weight is missing" : "the weight is negative",
                "; give every row a weight from 0 on");
   }
@@ -107,6 +107,40 @@ void RowPicker::Finish(std::vector<Note>* notes) const {
        source + ": target " + QuotedList(constant) +
            ": the same value in all rows, which says nothing of how others will differ from it; "
            "the predicted spread is a guess"});
+}
+
+std::vector<double> RowPicker::ToNumbers() const {
+  std::vector<double> numbers = {largest_weight_};
+  for (const Index count : {seen_, kept_, without_target_, incomplete_})
+    numbers.push_back(static_cast<double>(count));
+  for (const TargetSpan& span : targets_) {
+    numbers.insert(numbers.end(), {span.low, span.high, static_cast<double>(span.known),
+                                   span.varies ? 1.0 : 0.0, span.first});
+  }
+  return numbers;
+}
+
+void RowPicker::Join(std::span<const double> numbers) {
+  const double* next = numbers.data();
+  largest_weight_ = std::max(largest_weight_, *next++);
+  for (Index* count : {&seen_, &kept_, &without_target_, &incomplete_})
+    *count += static_cast<Index>(*next++);
+  for (TargetSpan& span : targets_) {
+    const auto known = static_cast<Index>(next[2]);
+    const bool differs = span.known > 0 && known > 0 && next[4] != span.first;
+    span.low = std::min(span.low, next[0]);
+    span.high = std::max(span.high, next[1]);
+    span.varies = span.varies || next[3] != 0 || differs;
+    if (span.known == 0) span.first = next[4];
+    span.known += known;
+    next += 5;
+  }
+}
+
+void RowPicker::Clear() {
+  largest_weight_ = 0;
+  seen_ = kept_ = without_target_ = incomplete_ = 0;
+  targets_.assign(targets_.size(), {});
 }
 
 double MeanInOrder(const Vector& weights) {

@@ -2,6 +2,8 @@
 #ifndef FATHOM_DATA_ROW_PICKER_H_
 #define FATHOM_DATA_ROW_PICKER_H_
 
+#include <cmath>
+#include <span>
 #include <vector>
 
 #include "fathom/data/schema.h"
@@ -14,7 +16,9 @@ class RowPicker {
  public:
   // Keeps references to the table, whose rows are not looked at, and the schema. Throws Error if
   // the table has not all targets.
-  RowPicker(const Table& head, const Schema& schema, const std::vector<Index>& target_places);
+  // The first row to come is row `first` of the table.
+  RowPicker(const Table& head, const Schema& schema, const std::vector<Index>& target_places,
+            Index first = 0);
 
   // Whether the next row is kept: it has a target and a weight above 0. Throws Error for a weight
   // that is negative or missing.
@@ -30,9 +34,14 @@ class RowPicker {
   // small to be squared.
   void Finish(std::vector<Note>* notes) const;
 
+  // For JoinFacts.
+  std::vector<double> ToNumbers() const;
+  void Join(std::span<const double> numbers);
+  void Clear();
+
  private:
   struct TargetSpan {
-    double low, high;
+    double low = HUGE_VAL, high = -HUGE_VAL;
     Index known = 0;
     bool varies = false;
     double first = 0;
@@ -40,6 +49,7 @@ class RowPicker {
   const Table& head_;
   const Schema& schema_;
   const std::vector<Index>& target_places_;
+  Index first_;
   Index weight_place_ = -1;
   double largest_weight_ = 0;
   Index seen_ = 0, kept_ = 0, without_target_ = 0, incomplete_ = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fathom/base/error.h"
+#include "fathom/data/column_moments.h"
 
 namespace fathom {
 
@@ -16,52 +17,12 @@ bool Scaler::operator==(const Scaler& other) const {
 }
 
 Scaler FitScaler(const Matrix& values, const Vector& weights) {
-  return FitScaler(values.cols(), [&](const VisitValues& visit) { visit(values, weights); });
-}
-
-Scaler FitScaler(Index columns, const std::function<void(const VisitValues& visit)>& for_each) {
-  // long double for its range: the square of 1e200 overflows a double.
-  using Wide = Eigen::Array<long double, 1, Eigen::Dynamic>;
-  // Sums of differences from the first number of each column: exact zeros if the column is
-  // constant.
-  Wide first = Wide::Zero(columns), sum = Wide::Zero(columns), squares = Wide::Zero(columns);
-  Wide count = Wide::Zero(columns);
-  const auto weight = [](const Vector& weights, Index n) {
-    return weights.size() == 0 ? 1.0L : weights[n];
-  };
-  for_each([&](const Matrix& values, const Vector& weights) {
-    FATHOM_CHECK(weights.size() == 0 || weights.size() == values.rows());
-    for (Index n = 0; n < values.rows(); ++n) {
-      for (Index c = 0; c < columns; ++c) {
-        const double value = values(n, c);
-        if (std::isnan(value)) continue;
-        if (count[c] == 0) first[c] = value;
-        sum[c] += weight(weights, n) * (value - first[c]);
-        count[c] += weight(weights, n);
-      }
-    }
-  });
-  count = (count == 0).select(1, count);
-  const Wide mean = first + sum / count;
-  for_each([&](const Matrix& values, const Vector& weights) {
-    for (Index n = 0; n < values.rows(); ++n) {
-      for (Index c = 0; c < columns; ++c) {
-        const long double difference = values(n, c) - mean[c];
-        if (!std::isnan(difference)) squares[c] += weight(weights, n) * difference * difference;
-      }
-    }
-  });
-
-  Scaler scaler;
-  scaler.mean = mean.cast<double>().matrix().transpose();
-  scaler.scale = (squares / count).sqrt().cast<double>().matrix().transpose();
-  scaler.missing_var = Vector::Ones(columns);
-  for (Index c = 0; c < columns; ++c) {
-    if (scaler.scale[c] > 0) continue;
-    scaler.scale[c] = 1;
-    scaler.missing_var[c] = 0;
-  }
-  return scaler;
+  ColumnMoments moments(values.cols());
+  moments.Add(values, weights, {});
+  moments.JoinMeans(Alone());
+  moments.AddSquares(values, weights, {});
+  moments.JoinSquares(Alone());
+  return moments.ToScaler();
 }
 
 Moments StandardizeInputs(const Scaler& scaler, const Moments& inputs) {

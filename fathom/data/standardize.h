@@ -3,8 +3,6 @@
 #ifndef FATHOM_DATA_STANDARDIZE_H_
 #define FATHOM_DATA_STANDARDIZE_H_
 
-#include <functional>
-
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
 #include "fathom/data/column_warps.h"
@@ -40,10 +38,6 @@ struct Scaler {
 // number gets mean 0, scale 1 and missing_var 0. Keeps its accuracy if the mean is huge beside the
 // deviation, and does not overflow before the numbers themselves do.
 Scaler FitScaler(const Matrix& values, const Vector& weights = Vector());
-// The same for a table that comes in blocks: for_each(visit) calls visit(values, weights) for one
-// after the other, and is called twice.
-using VisitValues = std::function<void(const Matrix& values, const Vector& weights)>;
-Scaler FitScaler(Index columns, const std::function<void(const VisitValues& visit)>& for_each);
 
 // (x - mean) / scale with variance var / scale^2; a missing cell (NaN mean) becomes the training
 // column's own distribution, N(0, missing_var). Along `directions`, where there are any, the

@@ -158,27 +158,12 @@ std::vector<std::string> DescribeTargets(const Dataset& dataset) {
 std::vector<std::string> DescribeTargets(const DatasetRows& rows) {
   std::vector<std::string> natures;
   if (rows.schema().has_classes()) return natures;
-  constexpr Index kMostRows = Index{1} << 20;
-  const Index stride = (rows.rows() + kMostRows - 1) / kMostRows;
-  const Index targets = rows.head().targets().cols();
-  const Index sampled = stride == 0 ? 0 : (rows.rows() + stride - 1) / stride;
-  Matrix sample(sampled, targets);
-  Vector least = Vector::Constant(targets, HUGE_VAL), most = -least;
-  Index seen = 0;
-  rows.ForEachBlock([&](const Dataset& block) {
-    for (Index n = 0; n < block.rows(); ++n, ++seen) {
-      if (seen % stride == 0) sample.row(seen / stride) = block.targets().row(n);
-      for (Index t = 0; t < targets; ++t) {  // fmin and fmax pass over NaN
-        least[t] = std::fmin(least[t], block.targets()(n, t));
-        most[t] = std::fmax(most[t], block.targets()(n, t));
-      }
-    }
-  });
-  for (Index t = 0; t < targets; ++t) {
-    TargetNature nature = NatureOf(sample.col(t));
+  const RowStatistics& statistics = rows.statistics();
+  for (Index t = 0; t < statistics.target_sample.cols(); ++t) {
+    TargetNature nature = NatureOf(statistics.target_sample.col(t));
     if (nature.rows > 0) {
-      nature.least = least[t];
-      nature.most = most[t];
+      nature.least = statistics.least[t];
+      nature.most = statistics.most[t];
     }
     natures.push_back(Describe(nature));
   }

@@ -5,6 +5,7 @@
 #define FATHOM_DISTRIBUTED_COMMUNICATOR_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,8 +52,8 @@ class Communicator {
   virtual std::vector<std::string> Gather(const std::string& text) const = 0;
 
   // This rank gives up in the middle of something and takes part no more: whoever made the
-  // communicator must end all ranks.
-  void Leave() const { left_ = true; }
+  // communicator must end all ranks. Alone, there is nobody to leave.
+  void Leave() const { left_ = size() > 1; }
   bool left() const { return left_; }
 
   void Broadcast(std::string* text) const;  // of any length
@@ -70,6 +71,29 @@ const Communicator& Alone();
 
 // Throws as DoTogether does if one rank has a failure to tell.
 void RequireSuccess(const Communicator& ranks, const std::string& failure);
+
+// Does `work` on one rank after the other. Each begins with the number that the one before has left
+// behind, and all have the last one's in the end.
+template <typename Work>
+void InTurn(const Communicator& ranks, std::uint64_t* number, const Work& work) {
+  for (int r = 0; r < ranks.size(); ++r) {
+    if (ranks.rank() == r) work();
+    const std::vector<std::string> all = ranks.Gather(std::to_string(*number));
+    if (ranks.rank() == 0) *number = std::stoull(all[static_cast<std::size_t>(r)]);
+    ranks.Broadcast(std::span(number, 1));
+  }
+}
+
+// Does `work` that nobody else knows to have failed.
+template <typename Work>
+void DoOwnPart(const Communicator& ranks, const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    ranks.Leave();
+    throw;
+  }
+}
 
 // Does `work` on every rank. If it fails numerically on one, it has failed on all: throws
 // NumericalError everywhere, with the reason of the lowest rank at rank 0.

@@ -8,7 +8,17 @@
 
 namespace fathom {
 
-enum class Order : std::int64_t { kGoHome, kRead, kTrain, kPredict, kStudy };
+enum class Order : std::int64_t {
+  kGoHome,
+  kRead,
+  kPack,    // the rows that are parsed next may stay where they are parsed
+  kPacked,  // they have
+  kHold,    // make training data of them
+  kRows,    // say something of these
+  kTrain,
+  kPredict,
+  kStudy,
+};
 
 // At rank 0. The other ranks take it, in fit/help.h.
 inline void GiveOrder(Order order, const Communicator& ranks) {

@@ -1,6 +1,7 @@
 #include "fathom/inference/row_source.h"
 
 #include <algorithm>
+#include <bit>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -184,18 +185,35 @@ class Share {
   std::optional<ScratchFile> file_;
 };
 
-// Rank r holds the rows [rows r / ranks, rows (r + 1) / ranks).
+std::vector<Index> EqualRanges(Index rows, int ranks) {
+  std::vector<Index> firsts;
+  for (int r = 0; r <= ranks; ++r) firsts.push_back(rows * r / ranks);
+  return firsts;
+}
+
+// Rank r holds the rows from firsts[r] to the first one of the next rank.
 class SharedRows : public RowSource {
  public:
-  SharedRows(TableFacts facts, const Communicator& ranks, double memory)
+  SharedRows(TableFacts facts, std::vector<Index> firsts, const Communicator& ranks, double memory)
       : RowSource(facts),
         ranks_(ranks),
         layout_(facts),
+        firsts_(std::move(firsts)),
         share_(FirstOf(ranks.rank() + 1) - FirstOf(ranks.rank()), layout_.width(), memory) {}
 
   const Communicator& ranks() const override { return ranks_; }
 
-  Index FirstOf(int rank) const { return facts().rows * rank / ranks_.size(); }
+  Index FirstOf(int rank) const { return firsts_[static_cast<std::size_t>(rank)]; }
+
+  // This rank's share, where it is here.
+  void Take(const RowsInPlace& rows) {
+    std::vector<double> numbers;
+    rows.for_each_block([&](const Moments& x, const Matrix& y, const Vector& weights) {
+      numbers.clear();
+      for (Index n = 0; n < x.rows(); ++n) layout_.Write(x, y, weights, n, &numbers);
+      share_.Add(numbers);
+    });
+  }
 
   // Sends every rank its share, in rounds, so that the parcels stay small. Only rank 0 reads.
   void Deal(const RowReader& reader) {
@@ -270,13 +288,20 @@ class SharedRows : public RowSource {
 
   // The inverse of FirstOf.
   int OwnerOf(Index row) const {
-    return static_cast<int>(((row + 1) * ranks_.size() - 1) / facts().rows);
+    const auto next = std::upper_bound(firsts_.begin() + 1, firsts_.end() - 1, row);
+    return static_cast<int>(next - firsts_.begin()) - 1;
   }
 
   const Communicator& ranks_;
   RowLayout layout_;
+  std::vector<Index> firsts_;  // [ranks + 1]
   Share share_;
 };
+
+std::unique_ptr<SharedRows> InEqualRanges(const TableFacts& facts, const Communicator& ranks,
+                                          double memory) {
+  return std::make_unique<SharedRows>(facts, EqualRanges(facts.rows, ranks.size()), ranks, memory);
+}
 
 }  // namespace
 
@@ -305,7 +330,7 @@ std::unique_ptr<RowSource> ShareRows(RowReader reader, const Communicator& ranks
   if (ranks.size() == 1) return RowsElsewhere(std::move(reader));
   ranks.Broadcast(std::span(&reader.facts, 1));
   ranks.Broadcast(std::span(&memory, 1));
-  auto rows = std::make_unique<SharedRows>(reader.facts, ranks, memory);
+  auto rows = InEqualRanges(reader.facts, ranks, memory);
   rows->Deal(reader);
   return rows;
 }
@@ -315,9 +340,42 @@ std::unique_ptr<RowSource> ReceiveRows(const Communicator& ranks) {
   double memory = 0;
   ranks.Broadcast(std::span(&facts, 1));
   ranks.Broadcast(std::span(&memory, 1));
-  auto rows = std::make_unique<SharedRows>(facts, ranks, memory);
+  auto rows = InEqualRanges(facts, ranks, memory);
   rows->Deal({});
   return rows;
+}
+
+namespace {
+
+// Added in the order of the rows, one rank after the other.
+double MeanWeight(const RowsInPlace& rows, const Communicator& ranks) {
+  std::uint64_t bits = std::bit_cast<std::uint64_t>(0.0);
+  InTurn(ranks, &bits, [&] {
+    auto sum = std::bit_cast<double>(bits);
+    DoOwnPart(ranks, [&] {
+      rows.for_each_block([&](const Moments& /*x*/, const Matrix& /*y*/, const Vector& weights) {
+        for (const double weight : weights) sum += weight;
+      });
+    });
+    bits = std::bit_cast<std::uint64_t>(sum);
+  });
+  return std::bit_cast<double>(bits) / static_cast<double>(rows.firsts.back());
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> KeepRows(const RowsInPlace& rows, const Communicator& ranks,
+                                    double memory) {
+  ranks.Broadcast(std::span(&memory, 1));
+  TableFacts facts = rows.facts;
+  facts.rows = rows.firsts.back();
+  facts.uncertain = ranks.Largest(static_cast<int>(facts.uncertain));
+  // A rank without rows does not know that they have weights.
+  facts.weighted = ranks.Largest(static_cast<int>(facts.weighted));
+  if (facts.weighted != 0) facts.mean_weight = MeanWeight(rows, ranks);
+  auto shared = std::make_unique<SharedRows>(facts, rows.firsts, ranks, memory);
+  DoOwnPart(ranks, [&] { shared->Take(rows); });
+  return shared;
 }
 
 void FactsCollector::Add(const Moments& x, const Matrix& y, const Vector& weights) {

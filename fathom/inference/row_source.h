@@ -79,6 +79,18 @@ std::unique_ptr<RowSource> RowsHere(const Moments& x, const Matrix& y, Vector we
 // Rows that are read when they are wanted, by a thread of its own if WillNeed was told in time.
 std::unique_ptr<RowSource> RowsElsewhere(RowReader reader);
 
+// Rows that are with this rank already, scaled.
+struct RowsInPlace {
+  TableFacts facts;           // of the rows that are here
+  std::vector<Index> firsts;  // [ranks + 1]: the first row of each rank, and the number of all
+  std::function<void(
+      const std::function<void(const Moments& x, const Matrix& y, const Vector& weights)>& visit)>
+      for_each_block;
+};
+// Leaves the rows where they are. All ranks call it together. The rest is as for ShareRows.
+std::unique_ptr<RowSource> KeepRows(const RowsInPlace& rows, const Communicator& ranks,
+                                    double memory);
+
 // Deals the rows of rank 0 to all ranks, in equal ranges; in each step, ranks send each other the
 // rows that the plan deals to them. A share that takes more than `memory` bytes is put into a
 // temporary file of its rank. Alone, the same as RowsHere and RowsElsewhere. Rank 0 calls

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,13 @@
 #include "fathom/io/write_all.h"
 
 namespace fathom {
+
+namespace {
+
+// What grows in parts is never copied.
+constexpr std::size_t kMemoryPart = std::size_t{1} << 20;
+
+}  // namespace
 
 std::string ScratchFolder() {
   const char* const folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
@@ -28,6 +36,12 @@ ScratchFile::ScratchFile(std::string folder, std::string what)
   name_ = place_ + "/.fathom-XXXXXX";
   descriptor_ = ::mkostemp(name_.data(), O_CLOEXEC);
   if (descriptor_ < 0) ThrowCannotWrite(errno);
+}
+
+ScratchFile ScratchFile::InMemory() {
+  ScratchFile file("memory", "bytes", -1);
+  file.in_memory_ = true;
+  return file;
 }
 
 ScratchFile ScratchFile::Open(const std::string& path, std::string what) {
@@ -45,18 +59,32 @@ ScratchFile::ScratchFile(ScratchFile&& other) noexcept
     : place_(std::move(other.place_)),
       what_(std::move(other.what_)),
       name_(std::exchange(other.name_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      in_memory_(other.in_memory_),
+      memory_(std::move(other.memory_)) {}
 
 void ScratchFile::Write(std::string_view bytes) {
+  while (in_memory_ && !bytes.empty()) {
+    if (memory_.empty() || memory_.back().size() == kMemoryPart)
+      memory_.emplace_back().reserve(kMemoryPart);
+    const std::size_t count = std::min(bytes.size(), kMemoryPart - memory_.back().size());
+    memory_.back().append(bytes.substr(0, count));
+    bytes.remove_prefix(count);
+  }
+  if (in_memory_) return;
   if (!WriteAll(descriptor_, bytes)) ThrowCannotWrite(errno);
 }
 
 void ScratchFile::Clear() {
+  memory_.clear();
+  if (in_memory_) return;
   if (::ftruncate(descriptor_, 0) != 0 || ::lseek(descriptor_, 0, SEEK_SET) != 0)
     ThrowCannotWrite(errno);
 }
 
 std::uint64_t ScratchFile::size() const {
+  if (in_memory_)
+    return memory_.empty() ? 0 : (memory_.size() - 1) * kMemoryPart + memory_.back().size();
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0)
     ThrowError(place_, ": cannot read ", what_, ": ", std::strerror(errno));
@@ -65,6 +93,14 @@ std::uint64_t ScratchFile::size() const {
 
 void ScratchFile::Read(std::uint64_t offset, void* to, std::size_t size) const {
   auto* next = static_cast<char*>(to);
+  while (in_memory_ && size > 0) {
+    FATHOM_CHECK(offset < this->size());
+    const std::string_view part =
+        std::string_view(memory_[offset / kMemoryPart]).substr(offset % kMemoryPart, size);
+    next = std::copy(part.begin(), part.end(), next);
+    offset += part.size();
+    size -= part.size();
+  }
   while (size > 0) {
     const ssize_t got = ::pread(descriptor_, next, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -79,6 +115,7 @@ void ScratchFile::Read(std::uint64_t offset, void* to, std::size_t size) const {
 }
 
 void ScratchFile::KeepAs(const std::string& path) {
+  FATHOM_CHECK(!in_memory_);
   if (::fsync(descriptor_) != 0) ThrowCannotWrite(errno);
   if (name_.empty()) {
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor_);

@@ -1,8 +1,9 @@
-// A file for what does not fit into memory.
+// A file for what does not fit into memory, or might not.
 #ifndef FATHOM_IO_SCRATCH_FILE_H_
 #define FATHOM_IO_SCRATCH_FILE_H_
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ std::string ScratchFolder();
 class ScratchFile {
  public:
   explicit ScratchFile(std::string folder, std::string what);
+  // The same in memory, for bytes that fit there after all.
+  static ScratchFile InMemory();
   // An existing file, to be read only.
   static ScratchFile Open(const std::string& path, std::string what);
   ~ScratchFile();
@@ -40,6 +43,8 @@ class ScratchFile {
   std::string place_, what_;  // for messages
   std::string name_;          // empty while the file has none
   int descriptor_ = -1;
+  bool in_memory_ = false;
+  std::deque<std::string> memory_;  // kMemoryPart bytes each, but for the last one
 };
 
 }  // namespace fathom

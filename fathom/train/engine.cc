@@ -171,14 +171,17 @@ std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, c
     return std::make_unique<FactorEngine>(start, here->x, here->y, here->weights, recipe, pool);
   }
   std::unique_ptr<RowSource> rows =
-      here != nullptr ? ShareRows(here->x, here->y, here->weights, ranks, data.memory)
-                      : ShareRows(data.rows.Reader(), ranks, data.memory);
+      data.rows.ranks().size() > 1 ? KeepRows(data.rows.InPlace(), ranks, data.memory)
+      : here != nullptr            ? ShareRows(here->x, here->y, here->weights, ranks, data.memory)
+                                   : ShareRows(data.rows.Reader(), ranks, data.memory);
   return std::make_unique<AepEngine>(start, std::move(rows), recipe, pool);
 }
 
-void HelpEngine(const DeepGp& start, const Recipe& recipe, const Communicator& ranks,
-                const ThreadPool& pool) {
-  AepEnergy(start, ReceiveRows(ranks), EnergyOptions(recipe), pool).Help();
+void HelpEngine(const DeepGp& start, const TrainingRows* held, const Recipe& recipe,
+                const Communicator& ranks, const ThreadPool& pool) {
+  std::unique_ptr<RowSource> rows =
+      held != nullptr ? KeepRows(held->InPlace(), ranks, HUGE_VAL) : ReceiveRows(ranks);
+  AepEnergy(start, std::move(rows), EnergyOptions(recipe), pool).Help();
 }
 
 }  // namespace fathom

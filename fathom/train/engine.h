@@ -54,9 +54,10 @@ struct EngineData {
 };
 std::unique_ptr<Engine> NewEngine(const DeepGp& start, const EngineData& data, const Recipe& recipe,
                                   const Communicator& ranks, const ThreadPool& pool);
-// Does the part of this rank in the trainings of rank 0's engine, until that is destroyed.
-void HelpEngine(const DeepGp& start, const Recipe& recipe, const Communicator& ranks,
-                const ThreadPool& pool);
+// Does the part of this rank in the trainings of rank 0's engine, until that is destroyed. `held`
+// are the rows that are here already, or null: then rank 0 sends them.
+void HelpEngine(const DeepGp& start, const TrainingRows* held, const Recipe& recipe,
+                const Communicator& ranks, const ThreadPool& pool);
 
 }  // namespace fathom
 

@@ -48,9 +48,7 @@ Scaler FitTargetScaler(const Likelihood& likelihood, const DatasetRows& rows) {
   const Index targets = rows.head().targets().cols();
   if (!likelihood.TakesScaledTargets())
     return {Vector::Zero(targets), Vector::Ones(targets), Vector::Ones(targets)};
-  Scaler scaler = FitScaler(targets, [&](const VisitValues& visit) {
-    rows.ForEachBlock([&](const Dataset& block) { visit(block.targets(), block.weights()); });
-  });
+  Scaler scaler = rows.statistics().target_scaler;
   // A target that never varies has no scale but its own size.
   for (Index t = 0; t < targets; ++t) {
     if (!scaler.Varies(t) && scaler.mean[t] != 0) scaler.scale[t] = std::abs(scaler.mean[t]);

@@ -25,19 +25,12 @@ bool VariesAtAll(const Scaler& scaler) {
 }
 
 // Whether a cell is not known exactly when it is standardised.
-bool AnyUncertain(const DatasetRows& rows, const Scaler& scaler) {
-  bool any = false;
-  rows.ForEachBlock([&](const Dataset& block) {
-    const Moments& inputs = block.inputs();
-    for (Index n = 0; n < inputs.rows() && !any; ++n) {
-      for (Index c = 0; c < inputs.cols() && !any; ++c) {
-        any = std::isnan(inputs.mean(n, c))
-                  ? scaler.missing_var[c] != 0
-                  : inputs.var(n, c) / scaler.scale[c] / scaler.scale[c] != 0;
-      }
-    }
-  });
-  return any;
+bool AnyUncertain(const RowStatistics& statistics, const Scaler& scaler) {
+  for (Index c = 0; c < scaler.mean.size(); ++c) {
+    if (statistics.missing[c] != 0 && scaler.missing_var[c] != 0) return true;
+    if (statistics.largest_var[c] / scaler.scale[c] / scaler.scale[c] != 0) return true;
+  }
+  return false;
 }
 
 // Gives y [rows, targets] of the given rows.
@@ -51,7 +44,7 @@ Matrix Directions(const DatasetRows& rows, const Scaler& scaler, const ReadTarge
   constexpr Index kMostColumns = 2000;
   if (whitening == Whitening::kAuto && scaler.mean.size() > kMostColumns) return {};
   // Cells of unknown value blur all directions at once.
-  if (whitening == Whitening::kAuto && AnyUncertain(rows, scaler)) return {};
+  if (whitening == Whitening::kAuto && AnyUncertain(rows.statistics(), scaler)) return {};
   const std::vector<Index> sample = EvenSample(rows.rows());
   const Matrix x = StandardizeInputs(scaler, rows.Read(sample).inputs()).mean;
   PrincipalDirections principal = FindPrincipalDirections(x);
@@ -64,9 +57,7 @@ Matrix Directions(const DatasetRows& rows, const Scaler& scaler, const ReadTarge
 }
 
 Scaler FitInputScaler(const DatasetRows& rows, const ReadTargets& targets, const Recipe& recipe) {
-  Scaler scaler = FitScaler(rows.head().inputs().cols(), [&](const VisitValues& visit) {
-    rows.ForEachBlock([&](const Dataset& block) { visit(block.inputs().mean, block.weights()); });
-  });
+  Scaler scaler = rows.statistics().input_scaler;
   scaler.directions = Directions(rows, scaler, targets, recipe.whitening);
   if (recipe.warping != Warping::kAlways || scaler.directions.size() > 0) return scaler;
   FATHOM_CHECK(rows.whole() != nullptr);  // whole columns are sorted

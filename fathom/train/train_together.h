@@ -17,8 +17,9 @@ namespace fathom {
 std::unique_ptr<Engine> TrainTogether(const Checkpoint& run, const EngineData& data,
                                       const Communicator& ranks, const ThreadPool& pool);
 
-// The other ranks, after Order::kTrain: helps in one training.
-void HelpTraining(const Communicator& ranks);
+// The other ranks, after Order::kTrain: helps in one training. `held` are the rows that were left
+// with this rank, if any were.
+void HelpTraining(const Communicator& ranks, const DatasetRows* held);
 
 }  // namespace fathom
 

@@ -25,6 +25,9 @@ TrainingRows::TrainingRows(const DatasetRows& rows, const NetworkInTraining& net
     rows.ForEachBlock([&](const Dataset& block) { check(ScaleRows(network, block)); });
   }
   facts_ = facts.facts();
+  // A rank may hold no row.
+  facts_.inputs = network.input_scaler.outputs();
+  facts_.targets = rows.head().targets().cols();
 }
 
 RowReader TrainingRows::Reader() const {
@@ -33,6 +36,15 @@ RowReader TrainingRows::Reader() const {
             to->x = std::move(some.x);
             to->y = std::move(some.y);
             to->weights = std::move(some.weights);
+          }};
+}
+
+RowsInPlace TrainingRows::InPlace() const {
+  return {facts_, rows_.firsts(), [this](const auto& visit) {
+            rows_.ForEachBlock([&](const Dataset& block) {
+              const ScaledRows some = ScaleRows(network_, block);
+              visit(some.x, some.y, some.weights);
+            });
           }};
 }
 

@@ -23,10 +23,13 @@ class TrainingRows {
   // Keeps a reference to the rows. Throws Error for targets that the likelihood cannot explain.
   TrainingRows(const DatasetRows& rows, const NetworkInTraining& network);
 
-  Index rows() const { return facts_.rows; }
+  Index rows() const { return rows_.rows(); }  // of all ranks
+  const Communicator& ranks() const { return rows_.ranks(); }
   const ScaledRows* in_memory() const { return in_memory_ ? &here_ : nullptr; }
   // Reads rows that are not in memory. Refers to this object.
   RowReader Reader() const;
+  // The rows that are held here, where there are other ranks that hold some. Refers to this object.
+  RowsInPlace InPlace() const;
 
  private:
   const DatasetRows& rows_;
