@@ -15,6 +15,7 @@
 #include "fathom/data/row_choice.h"
 #include "fathom/data/row_picker.h"
 #include "fathom/distributed/orders.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom {
 
@@ -42,14 +43,13 @@ void Ask(Question question, const Communicator& ranks) {
 using Json = nlohmann::json;
 
 std::string HoldMessage(const Roles& roles, const InputStd& std) {
-  const std::vector<std::uint8_t> bytes = Json::to_cbor(
-      {roles.targets, roles.ignore, roles.categorical, roles.weights, static_cast<int>(roles.task),
-       roles.ignore_dates, roles.weights_are_counts, std.columns});
-  return {bytes.begin(), bytes.end()};
+  return JsonBytes({roles.targets, roles.ignore, roles.categorical, roles.weights,
+                    static_cast<int>(roles.task), roles.ignore_dates, roles.weights_are_counts,
+                    std.columns});
 }
 
 void ReadHoldMessage(const std::string& message, Roles* roles, InputStd* std) {
-  const Json json = Json::from_cbor(message);
+  const Json json = JsonFromBytes(message);
   json.at(0).get_to(roles->targets);
   json.at(1).get_to(roles->ignore);
   json.at(2).get_to(roles->categorical);
@@ -106,6 +106,7 @@ struct RowsOnDisk::State {
   RowChoice kept = {};                   // of the rows that are here
   std::vector<Index> firsts = {};        // [ranks + 1], of the kept rows
   std::optional<Dataset> head = {};
+  bool certain = false;
   Index weight_place = -1;
   double largest_weight = 1, mean_weight = 1;  // the mean is that of weight / largest
   std::once_flag collected = {};
@@ -151,6 +152,11 @@ void RowsOnDisk::MakeHead(const Roles& roles, const InputStd& std) {
       head, *state.survey, [&](Index a, Index b) { return SameInAllRows(state.table, a, b); },
       roles, &parts.notes);
   state.reader.emplace(head, *state.survey, state.schema, std);
+  state.certain =
+      std.columns.empty() && std::ranges::all_of(state.schema.inputs, [&](const auto& input) {
+        const auto place = static_cast<std::size_t>(FindColumn(head, input.name));
+        return state.survey->columns[place].known == state.survey->rows;
+      });
   PickRows(&parts.notes);
   parts.dropped_rows = state.table.all_rows() - rows();
   parts.source = head.source;
@@ -205,6 +211,8 @@ void RowsOnDisk::AddNote(Note note) {
 Index RowsOnDisk::rows() const { return state_->firsts.back(); }
 
 const Communicator& RowsOnDisk::ranks() const { return state_->table.ranks(); }
+
+bool RowsOnDisk::certain() const { return state_->certain; }
 
 std::vector<Index> RowsOnDisk::firsts() const { return state_->firsts; }
 

@@ -32,6 +32,8 @@ class DatasetRows {
   virtual const Dataset* whole() const { return nullptr; }
   // The given rows in the given order. Any number of threads may read.
   virtual Dataset Read(std::span<const Index> rows) const = 0;
+  // No input cell is missing or has a variance. False where nobody has looked.
+  virtual bool certain() const { return false; }
   virtual const RowStatistics& statistics() const = 0;  // of all rows; computed when first asked
   virtual std::string fingerprint() const = 0;          // see fingerprint.h
 
@@ -91,6 +93,7 @@ class RowsOnDisk : public DatasetRows {
   Dataset Read(std::span<const Index> rows) const override;
   const RowStatistics& statistics() const override;
   std::string fingerprint() const override;
+  bool certain() const override;
   const Communicator& ranks() const override;
   std::vector<Index> firsts() const override;
   void ForEachBlock(const std::function<void(const Dataset& rows)>& visit) const override;

@@ -41,6 +41,9 @@ class Hash {
   void AddCells(const Matrix& matrix) {
     for (Index i = 0; i < matrix.size(); ++i) Add(matrix.data()[i]);
   }
+  void AddZeros(Index cells) {
+    for (Index i = 0; i < cells; ++i) Add(0.0);
+  }
   // One matrix of all rows, wherever they are; matrix_of(block) is its part of a block.
   template <typename MatrixOf>
   void AddRows(const DatasetRows& rows, const MatrixOf& matrix_of) {
@@ -78,7 +81,11 @@ std::string HashRows(const DatasetRows& rows) {
   hash.AddSize(rows.rows(), inputs.cols());
   hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.inputs().mean; });
   hash.AddSize(rows.rows(), inputs.cols());
-  hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.inputs().var; });
+  if (rows.certain()) {
+    hash.AddZeros(rows.rows() * inputs.cols());
+  } else {
+    hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.inputs().var; });
+  }
   hash.AddSize(rows.rows(), targets.cols());
   hash.AddRows(rows, [](const Dataset& block) -> const Matrix& { return block.targets(); });
   hash.AddSize(rows.weighted() ? rows.rows() : 0, 1);

@@ -16,6 +16,10 @@
 
 namespace fathom FATHOM_PUBLIC {
 
+namespace internal {
+struct PackedContent;
+}
+
 struct PackOptions {
   // A file to keep the copy in, which is used again if it was made of the same bytes in the same
   // way. Empty: the copy is gone with the object, or with the process.
@@ -53,9 +57,9 @@ class PackedTable {
 
  private:
   friend class PackedShare;
-  struct Content;
-  explicit PackedTable(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
-  std::shared_ptr<const Content> content_;
+  explicit PackedTable(std::shared_ptr<const internal::PackedContent> content)
+      : content_(std::move(content)) {}
+  std::shared_ptr<const internal::PackedContent> content_;
 };
 
 // Whether rows of the file could stay with ranks: there are several, and it is text that they can
