@@ -102,6 +102,30 @@ TEST_F(RanksCli, ATableThatAllParseIsTheSameOne) {
   EXPECT_EQ(GoodRanks(2, evaluate), Good(evaluate));
 }
 
+TEST_F(RanksCli, RowsThatStayWithTheirRanksGiveTheSameModel) {
+  for (const Kind kind : {Kind::kNumbers, Kind::kClasses, Kind::kMissing}) {
+    std::ofstream(train_) << TableOf(kind, 90'000);
+    const Arguments fit = {"fit",       train_, "--target", "y",     "--ignore",   "w",
+                           "-o",        model_, "--stack",  "never", "--steps",    "3",
+                           "--threads", "1",    "--batch",  "200",   "--inducing", "12"};
+    const Arguments resume = {"resume", model_, "--steps", "2", "--threads", "1"};
+    Good(fit);
+    const std::string alone = Bytes(model_);
+    Good(resume);
+    const std::string further = Bytes(model_);
+    fs::remove(model_);
+    GoodRanks(2, fit);
+    EXPECT_TRUE(Bytes(model_) == alone);
+    GoodRanks(3, resume);
+    EXPECT_TRUE(Bytes(model_) == further);
+    fs::remove(model_);
+    // There are six groups of rows, so that a rank of seven has none.
+    const Outcome packed = RunRanks(7, Join(fit, {"--memory", "150MB"}));
+    EXPECT_EQ(packed.code, 0) << packed.err;
+    EXPECT_TRUE(Bytes(model_) == alone);
+  }
+}
+
 TEST_F(RanksCli, AFullDiskOfOneRankEndsAllWithOneLine) {
   // Indicators of many categories, with variances: a share of more than 75 MB, half of --memory.
   // Classes, because columns of numbers would be screened for those that matter, which takes long.

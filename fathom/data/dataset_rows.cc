@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -12,10 +11,10 @@
 #include "fathom/data/column_facts.h"
 #include "fathom/data/fingerprint.h"
 #include "fathom/data/join_facts.h"
+#include "fathom/data/roles_message.h"
 #include "fathom/data/row_choice.h"
 #include "fathom/data/row_picker.h"
 #include "fathom/distributed/orders.h"
-#include "fathom/io/json_text.h"
 
 namespace fathom {
 
@@ -38,26 +37,6 @@ enum class Question : std::int64_t { kStatistics, kFingerprint, kRows };
 void Ask(Question question, const Communicator& ranks) {
   GiveOrder(Order::kRows, ranks);
   ranks.Broadcast(std::span(&question, 1));
-}
-
-using Json = nlohmann::json;
-
-std::string HoldMessage(const Roles& roles, const InputStd& std) {
-  return JsonBytes({roles.targets, roles.ignore, roles.categorical, roles.weights,
-                    static_cast<int>(roles.task), roles.ignore_dates, roles.weights_are_counts,
-                    std.columns});
-}
-
-void ReadHoldMessage(const std::string& message, Roles* roles, InputStd* std) {
-  const Json json = JsonFromBytes(message);
-  json.at(0).get_to(roles->targets);
-  json.at(1).get_to(roles->ignore);
-  json.at(2).get_to(roles->categorical);
-  json.at(3).get_to(roles->weights);
-  roles->task = static_cast<Task>(json.at(4).get<int>());
-  json.at(5).get_to(roles->ignore_dates);
-  json.at(6).get_to(roles->weights_are_counts);
-  json.at(7).get_to(std->columns);
 }
 
 TableSurvey Survey(const PackedTable& table) {
@@ -121,7 +100,7 @@ RowsOnDisk::RowsOnDisk(PackedTable table, Unmade /*tag*/)
 RowsOnDisk::RowsOnDisk(PackedTable table, const Roles& roles, const InputStd& std)
     : RowsOnDisk(std::move(table), Unmade{}) {
   GiveOrder(Order::kHold, ranks());
-  std::string message = HoldMessage(roles, std);
+  std::string message = internal::RolesMessage(roles, std);
   ranks().Broadcast(&message);
   MakeHead(roles, std);
 }
@@ -131,7 +110,7 @@ std::unique_ptr<RowsOnDisk> RowsOnDisk::Hold(PackedTable table) {
   table.ranks().Broadcast(&message);
   Roles roles;
   InputStd std;
-  ReadHoldMessage(message, &roles, &std);
+  internal::ReadRolesMessage(message, &roles, &std);
   std::unique_ptr<RowsOnDisk> rows(new RowsOnDisk(std::move(table), Unmade{}));
   try {
     rows->MakeHead(roles, std);

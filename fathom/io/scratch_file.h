@@ -34,6 +34,7 @@ class ScratchFile {
   // Brings it to disk under this name, replacing what was called so.
   void KeepAs(const std::string& path);
   int descriptor() const { return descriptor_; }
+  bool in_memory() const { return in_memory_; }
 
  private:
   ScratchFile(std::string place, std::string what, int descriptor)
