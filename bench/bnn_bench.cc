@@ -127,8 +127,8 @@ Case HmcCase() {
   auto setup = std::make_shared<Setup>();
   const double tiles = double{kProteinRows} / double{bnn::kTileRows};
   return {[=] {
-            bnn::EvaluateLogPosterior(setup->shape, setup->rows, setup->weights, setup->prior, 0.3,
-                                      &setup->tape, &setup->gradient);
+            bnn::EvaluateLogPosterior({setup->shape, setup->weights}, setup->rows, setup->prior,
+                                      0.3, &setup->tape, &setup->gradient);
           },
           {.flops = tiles * PassProducts(bnn::kTileRows, kProteinInputs, kProteinWidth).flops()},
           1};

@@ -54,7 +54,7 @@ Agreement AgreementOfOutputs(const MlpShape& shape, const std::vector<Chain>& ch
                              Matrix(static_cast<Index>(chains.size()), length));
   for (std::size_t c = 0; c < chains.size(); ++c) {
     for (Index t = 0; t < length; ++t) {
-      const Vector f = MlpOutputs(shape, chains[c].weights.row(t), X);
+      const Vector f = MlpOutputs({shape, chains[c].weights.row(t)}, X);
       for (std::size_t k = 0; k < traces.size(); ++k)
         traces[k](static_cast<Index>(c), t) = f[static_cast<Index>(k)];
     }

@@ -8,6 +8,7 @@
 #include "fathom/base/text.h"
 #include "fathom/fitted/arrays.h"
 #include "fathom/fitted/description.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 #include "fathom/io/safetensors.h"
 
@@ -24,14 +25,12 @@ constexpr char kSeparator = '/';
 
 SafeTensors ToTensors(const BaselineCheckpoint& checkpoint, const JobStates& jobs) {
   SafeTensors content;
-  content.metadata[kMetadata] = Json{
-      {"version", kCheckpointVersion},
-      {"options", BaselineToJson(checkpoint.options)},
-      {"fingerprint", checkpoint.fingerprint},
-      {"origin", checkpoint.origin},
-      {"rows", checkpoint.rows},
-      {"seconds",
-       ToJson(checkpoint.seconds)}}.dump();
+  content.metadata[kMetadata] = JsonText(Json{{"version", kCheckpointVersion},
+                                              {"options", BaselineToJson(checkpoint.options)},
+                                              {"fingerprint", checkpoint.fingerprint},
+                                              {"origin", checkpoint.origin},
+                                              {"rows", checkpoint.rows},
+                                              {"seconds", ToJson(checkpoint.seconds)}});
   for (const auto& [job, state] : jobs) {
     const ArrayWriter arrays(&content, job + kSeparator);
     for (const auto& [name, array] : state) arrays.Write(name, array);
@@ -55,7 +54,7 @@ JobStates TakeJobs(const SafeTensors& content) {
 BaselineCheckpoint TakeBaseline(const SafeTensors& content, const std::string& path) {
   try {
     if (!content.metadata.contains(kMetadata)) ThrowError("it has no baseline in training");
-    const Json json = Json::parse(content.metadata.at(kMetadata), nullptr, false);
+    const Json json = TryParseJson(content.metadata.at(kMetadata));
     if (!json.is_object()) ThrowError("its description is not JSON");
     int version = 0;
     ReadField(json, "version", &version);

@@ -99,7 +99,7 @@ Vector TrainDropout(const MlpShape& shape, const Rows& rows, const DropoutPrior&
   while (fit.step < fit.steps) {
     const Rows& batch = batches.At(fit.step);
     DrawFactors(shape, prior.rate, batch.size(), &fit.masks, &factors);
-    DropoutLoss(shape, fit.weights, batch, factors, decay, &tape, &gradient);
+    DropoutLoss({shape, fit.weights}, batch, factors, decay, &tape, &gradient);
     AdamStep({}, kAdamRate, gradient, &fit.adam, &fit.weights);
     ++fit.step;
     job->KeepIfDue(&fit);
@@ -155,7 +155,7 @@ std::vector<DropoutTrial> TryDropoutRates(const MlpShape& shape, const std::vect
     out.outputs.resize(search.passes, out.y.size());
     for (Index t = 0; t < search.passes && !watch->stopped(); ++t) {
       RandomStream stream(own, 100 + static_cast<std::uint64_t>(t));
-      out.outputs.row(t) = MlpOutputs(shape, ThinnedWeights(shape, weights, prior.rate, &stream),
+      out.outputs.row(t) = MlpOutputs({shape, ThinnedWeights(shape, weights, prior.rate, &stream)},
                                       cuts[k].held_out.X);
     }
   });

@@ -18,18 +18,19 @@ void DrawFactors(const MlpShape& shape, double rate, Index rows, NoiseStream* st
   }
 }
 
-double DropoutLoss(const MlpShape& shape, const Vector& weights, const Rows& batch,
-                   const InputFactors& factors, double decay, MlpTape* tape, Vector* gradient) {
-  MlpForward(shape, weights, batch.X, tape, &factors);
+double DropoutLoss(const Mlp& mlp, const Rows& batch, const InputFactors& factors, double decay,
+                   MlpTape* tape, Vector* gradient) {
+  const MlpShape& shape = mlp.shape;
+  MlpForward(mlp, batch.X, tape, &factors);
   const auto rows = static_cast<double>(batch.size());
   const Vector residuals = batch.y - tape->f;
   double loss = residuals.squaredNorm() / rows;
   if (gradient != nullptr) {
-    gradient->setZero(weights.size());
-    MlpBackward(shape, weights, -2 / rows * residuals, tape, gradient, &factors);
+    gradient->setZero(mlp.weights.size());
+    MlpBackward(mlp, -2 / rows * residuals, tape, gradient, &factors);
   }
   for (Index l = 0; l < shape.num_layers(); ++l) {
-    const auto W = shape.Layer(weights, l).leftCols(shape.fan_in(l));
+    const auto W = mlp.Layer(l).leftCols(shape.fan_in(l));
     loss += decay * W.squaredNorm();
     if (gradient != nullptr) shape.Layer(gradient, l).leftCols(shape.fan_in(l)) += 2 * decay * W;
   }

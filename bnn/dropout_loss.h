@@ -23,8 +23,8 @@ void DrawFactors(const MlpShape& shape, double rate, Index rows, NoiseStream* st
 
 // mean_n (y_n - f_n)^2 + decay sum w^2, the sum over weights but not over biases.  [dropout-loss]
 // *gradient, which may be null, becomes the loss's.
-double DropoutLoss(const MlpShape& shape, const Vector& weights, const Rows& batch,
-                   const InputFactors& factors, double decay, MlpTape* tape, Vector* gradient);
+double DropoutLoss(const Mlp& mlp, const Rows& batch, const InputFactors& factors, double decay,
+                   MlpTape* tape, Vector* gradient);
 
 }  // namespace fathom::bnn
 

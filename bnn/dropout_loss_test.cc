@@ -19,10 +19,10 @@ TEST(DropoutLoss, GradientMatchesDifferences) {
     DrawFactors(shape, 0.3, 6, &masks, &factors);
     MlpTape tape;
     Vector gradient;
-    DropoutLoss(shape, w, rows, factors, 0.1, &tape, &gradient);
+    DropoutLoss({shape, w}, rows, factors, 0.1, &tape, &gradient);
     ExpectGradientMatches(
         [&](const Vector& at) {
-          return DropoutLoss(shape, at, rows, factors, 0.1, &tape, nullptr);
+          return DropoutLoss({shape, at}, rows, factors, 0.1, &tape, nullptr);
         },
         gradient, w, 1e-7, nullptr, 1e-5);
   }
@@ -46,7 +46,7 @@ TEST(DropoutLoss, BiasesHaveNoDecay) {
   const Rows rows{Matrix::Zero(1, 1), Vector::Constant(1, 5)};
   const Vector w = (Vector(2) << 3, 5).finished();  // f = 5
   MlpTape tape;
-  EXPECT_NEAR(DropoutLoss(shape, w, rows, {Matrix::Ones(1, 1)}, 0.5, &tape, nullptr), 4.5, 1e-15);
+  EXPECT_NEAR(DropoutLoss({shape, w}, rows, {Matrix::Ones(1, 1)}, 0.5, &tape, nullptr), 4.5, 1e-15);
 }
 
 }  // namespace

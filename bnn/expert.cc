@@ -59,7 +59,7 @@ class NetworkPredictor : public ExpertPredictor {
     Matrix outputs(noise.size(), x.rows());
     pool_.Run(noise.size(), [&](Index s) {
       const Vector weights = std::visit(DrawOf{expert_.shape(), s}, expert_.posterior());
-      outputs.row(s) = MlpOutputs(expert_.shape(), weights, x.mean);
+      outputs.row(s) = MlpOutputs({expert_.shape(), weights}, x.mean);
     });
     return MixtureOfDraws(outputs, noise);
   }

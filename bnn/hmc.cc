@@ -86,7 +86,7 @@ class HmcSampler {
 
  private:
   LogPosterior Evaluate(const Vector& w, Vector* gradient) {
-    return EvaluateLogPosterior(shape_, rows_, w, prior_, noise_, &tape_, gradient);
+    return EvaluateLogPosterior({shape_, w}, rows_, prior_, noise_, &tape_, gradient);
   }
 
   // What iteration t draws follows from t, so that a chain can go on from any.
@@ -135,7 +135,7 @@ class HmcSampler {
   }
 
   // sum_n (df_n/dw)^2: over the noise, how sharply the rows determine each weight.
-  Vector SquaredSlopes() { return FisherDiagonal(shape_, rows_, weights_, 1, &tape_); }
+  Vector SquaredSlopes() { return FisherDiagonal({shape_, weights_}, rows_, 1, &tape_); }
 
   // The variance of each weight while the others stay, by the slopes of burn-in and the variances
   // of the moment. A trajectory leaves these as they are, so that its mass may depend on them; a

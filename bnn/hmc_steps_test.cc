@@ -30,7 +30,7 @@ class TanhTrajectory : public testing::Test {
   Vector mass_ = Vector::LinSpaced(shape_.num_weights(), 0.5, 2);
   HmcTarget target_ = [this](const Vector& w, Vector* gradient) {
     MlpTape tape;
-    return EvaluateLogPosterior(shape_, rows_, w, WeightPrior(Vector::Ones(w.size())), 0.3, &tape,
+    return EvaluateLogPosterior({shape_, w}, rows_, WeightPrior(Vector::Ones(w.size())), 0.3, &tape,
                                 gradient);
   };
   HmcPoint start_;

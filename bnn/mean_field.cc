@@ -5,6 +5,7 @@
 
 #include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
 
 namespace fathom::bnn {
 
@@ -71,8 +72,8 @@ void SetZero(Index weights, MeanField* gradient) {
 
 }  // namespace
 
-VariationalLoss WeightFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                               const Bound& bound, const WeightNoise& eps, MeanField* gradient) {
+VariationalLoss WeightFormLoss(const Bound& bound, const MeanField& q, const Rows& batch,
+                               const WeightNoise& eps, MeanField* gradient) {
   const Likelihood likelihood(q, batch, bound, eps.size());
   VariationalLoss loss{.kl = Kl(q, bound.prior)};
   if (gradient != nullptr) SetZero(q.mu.size(), gradient);
@@ -80,8 +81,8 @@ VariationalLoss WeightFormLoss(const MlpShape& shape, const MeanField& q, const 
   MlpTape tape;
   for (const Vector& noise : eps) {
     Vector descent = Vector::Zero(q.mu.size());
-    const double squares = SumSquaredResiduals(shape, q.mu + sd.cwiseProduct(noise), batch, &tape,
-                                               gradient == nullptr ? nullptr : &descent);
+    const double squares = SumSquaredResiduals({bound.shape, q.mu + sd.cwiseProduct(noise)}, batch,
+                                               &tape, gradient == nullptr ? nullptr : &descent);
     loss.expected_nll += likelihood.Expected(squares, batch.size());
     if (gradient == nullptr) continue;
     const Vector G = -likelihood.scale * likelihood.precision * descent;
@@ -137,8 +138,8 @@ void LocalForward(const MlpShape& shape, const MeanField& q, const Matrix& X, co
     const Index rows = tape->h[l].rows();
     tape->mean[l].resize(rows, shape.fan_out(l));
     tape->var[l].resize(rows, shape.fan_out(l));
-    tape->mean[l].noalias() = tape->h[l] * shape.Layer(q.mu, l).transpose();
-    tape->var[l].noalias() = tape->squares[l] * shape.Layer(tape->variances, l).transpose();
+    SetTimesTransposed(tape->h[l], shape.Layer(q.mu, l), tape->mean[l]);
+    SetTimesTransposed(tape->squares[l], shape.Layer(tape->variances, l), tape->var[l]);
     tape->ratio[l].resize(eps[l].rows(), shape.fan_out(l));
     if (l + 1 < L) DrawHidden(shape, l, eps[l], tape);
   }
@@ -164,9 +165,11 @@ void FoldDraws(Index batch, Matrix* d) {
 void LocalStepDown(const MlpShape& shape, const MeanField& q, Index l, LocalTape* tape) {
   const Index inputs = shape.fan_in(l);
   const Matrix& h = tape->h[l];
-  const Matrix& ratio = tape->ratio[l - 1];
-  const UnitShape units{h.rows(), inputs, inputs + 1};
-  const Slope slope = shape.activation() == Activation::kRelu ? Slope::kRelu : Slope::kTanh;
+  const DrawnUnits units{
+      .shape = {h.rows(), inputs, inputs + 1},
+      .slope = shape.activation() == Activation::kRelu ? Slope::kRelu : Slope::kTanh,
+      .h = h.data(),
+      .ratio = tape->ratio[l - 1].data()};
   const auto mu = shape.Layer(q.mu, l);
   const auto variances = shape.Layer(tape->variances, l);
   Matrix& d = tape->d[l - 1];
@@ -175,15 +178,14 @@ void LocalStepDown(const MlpShape& shape, const MeanField& q, Index l, LocalTape
   e.resize(h.rows(), inputs);
   if (shape.fan_out(l) == 1) {
     const LocalOutput output{mu.data(), variances.data(), tape->d[l].data(), tape->e[l].data()};
-    LocalUnitsBackward(units, slope, h.data(), ratio.data(), output, d.data(), e.data());
+    LocalUnitsBackward(units, output, d.data(), e.data());
     return;
   }
   tape->d_mean.resize(h.rows(), inputs);
   tape->d_h2.resize(h.rows(), inputs);
-  tape->d_mean.noalias() = tape->d[l] * mu.leftCols(inputs);
-  tape->d_h2.noalias() = tape->e[l] * variances.leftCols(inputs);
-  LocalUnitsBackward(units, slope, h.data(), ratio.data(), tape->d_mean.data(), tape->d_h2.data(),
-                     d.data(), e.data());
+  SetProduct(tape->d[l], mu.leftCols(inputs), tape->d_mean);
+  SetProduct(tape->e[l], variances.leftCols(inputs), tape->d_h2);
+  LocalUnitsBackward(units, tape->d_mean.data(), tape->d_h2.data(), d.data(), e.data());
 }
 
 // Adds to gradient->mu and gradient->rho.
@@ -195,8 +197,9 @@ void LocalBackward(const MlpShape& shape, const MeanField& q, const Vector& d_f,
     const Index rows = tape->h[l].rows();
     FoldDraws(rows, &tape->d[l]);
     FoldDraws(rows, &tape->e[l]);
-    shape.Layer(&gradient->mu, l).noalias() += tape->d[l].topRows(rows).transpose() * tape->h[l];
-    tape->by_variance.noalias() = tape->e[l].topRows(rows).transpose() * tape->squares[l];
+    AddTransposedTimes(tape->d[l].topRows(rows), tape->h[l], shape.Layer(&gradient->mu, l));
+    tape->by_variance.resize(shape.fan_out(l), shape.fan_in(l) + 1);
+    SetTransposedTimes(tape->e[l].topRows(rows), tape->squares[l], tape->by_variance);
     shape.Layer(&gradient->rho, l).array() +=
         tape->by_variance.array() * shape.Layer(tape->variances, l).array();
     if (l > 0) LocalStepDown(shape, q, l, tape);
@@ -205,30 +208,29 @@ void LocalBackward(const MlpShape& shape, const MeanField& q, const Vector& d_f,
 
 }  // namespace
 
-VariationalLoss LocalFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                              const Bound& bound, const UnitNoise& eps, MeanField* gradient,
-                              LocalTape* tape) {
+VariationalLoss LocalFormLoss(const Bound& bound, const MeanField& q, const Rows& batch,
+                              const UnitNoise& eps, MeanField* gradient, LocalTape* tape) {
   const Index rows = eps.back().rows();
   const Index draws = rows / batch.size();
   FATHOM_CHECK(draws >= 1 && draws * batch.size() == rows);
   const Likelihood likelihood(q, batch, bound, static_cast<std::size_t>(draws));
   tape->variances = (2 * q.rho.array()).exp();
-  LocalForward(shape, q, batch.X, eps, tape);
+  LocalForward(bound.shape, q, batch.X, eps, tape);
   const Vector residuals = batch.y.replicate(draws, 1) - tape->f;
   const double squares = residuals.squaredNorm();
   const VariationalLoss loss{.kl = Kl(q, tape->variances, bound.prior),
                              .expected_nll = likelihood.Expected(squares, rows)};
   if (gradient == nullptr) return loss;
   SetZero(q.mu.size(), gradient);
-  LocalBackward(shape, q, -likelihood.scale * likelihood.precision * residuals, tape, gradient);
+  LocalBackward(bound.shape, q, -likelihood.scale * likelihood.precision * residuals, tape,
+                gradient);
   gradient->lambda = likelihood.Slope(squares, rows);
   KlBackward(q, tape->variances, bound.prior, bound.kl_weight, gradient);
   return loss;
 }
 
-VariationalLoss GravesLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                           const Bound& bound, const WeightNoise& eps, Curvature curvature,
-                           MeanField* gradient) {
+VariationalLoss GravesLoss(const Bound& bound, const MeanField& q, const Rows& batch,
+                           const WeightNoise& eps, Curvature curvature, MeanField* gradient) {
   const Likelihood likelihood(q, batch, bound, eps.size());
   VariationalLoss loss{.kl = Kl(q, bound.prior)};
   SetZero(q.mu.size(), gradient);
@@ -236,16 +238,17 @@ VariationalLoss GravesLoss(const MlpShape& shape, const MeanField& q, const Rows
   MlpTape tape;
   for (const Vector& noise : eps) {
     const Vector w = q.mu + sd.cwiseProduct(noise);
-    MlpForward(shape, w, batch.X, &tape);
+    const Mlp mlp{bound.shape, w};
+    MlpForward(mlp, batch.X, &tape);
     const Vector residuals = batch.y - tape.f;
     const Vector slopes = -likelihood.precision * residuals;
     Vector g = Vector::Zero(w.size());
     Vector squares = Vector::Zero(w.size());
     if (curvature == Curvature::kSquaredGradients) {
-      MlpBackwardSquared(shape, w, slopes, &tape, &g, &squares);
+      MlpBackwardSquared(mlp, slopes, &tape, &g, &squares);
     } else {
-      MlpBackward(shape, w, slopes, &tape, &g);
-      squares = FisherDiagonal(shape, batch, w, 1 / likelihood.precision, &tape);
+      MlpBackward(mlp, slopes, &tape, &g);
+      squares = FisherDiagonal(mlp, batch, 1 / likelihood.precision, &tape);
     }
     gradient->mu += likelihood.scale * g;
     gradient->rho.array() += likelihood.scale * squares.array() * sd.array().square();

@@ -43,6 +43,7 @@ NormalPrior OptimalPrior(const MeanField& q);
 
 // The bound without what is random in it.
 struct Bound {
+  MlpShape shape;
   NormalPrior prior = {};
   double kl_weight = 1;  // beta
   Index rows = 0;        // N, of which a batch is a part
@@ -62,8 +63,8 @@ using UnitNoise = std::vector<Matrix>;
 // Draws w = mu + exp(rho) eps for all rows of the batch.                              [vi-weight]
 //   dL/dmu = G,  dL/drho = G eps exp(rho),  G the gradient at w
 // *gradient, which may be null, becomes the loss's.
-VariationalLoss WeightFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                               const Bound& bound, const WeightNoise& eps, MeanField* gradient);
+VariationalLoss WeightFormLoss(const Bound& bound, const MeanField& q, const Rows& batch,
+                               const WeightNoise& eps, MeanField* gradient);
 
 // What a pass of the local form leaves behind for the way back. Reused, it allocates nothing.
 struct LocalTape {
@@ -81,9 +82,8 @@ struct LocalTape {
 //   a = h mu' + sd eps,  sd = sqrt(h^2 exp(2 rho)')                                    [vi-local]
 // and, with d = dL/da and e = d eps / sd,
 //   gmu = d' h,   grho = (e' h^2) exp(2 rho),   d_h = d mu + (e exp(2 rho)) h
-VariationalLoss LocalFormLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                              const Bound& bound, const UnitNoise& eps, MeanField* gradient,
-                              LocalTape* tape);
+VariationalLoss LocalFormLoss(const Bound& bound, const MeanField& q, const Rows& batch,
+                              const UnitNoise& eps, MeanField* gradient, LocalTape* tape);
 
 // What Graves' estimate takes for the diagonal of the Hessian.
 enum class Curvature {
@@ -95,9 +95,8 @@ enum class Curvature {
 //   dL/dmu = N/(|B| S) sum g_n + (mu - m0)/tau2
 //   dL/dvar = N/(2 |B| S) sum curvature_n + 1/2 (1/tau2 - 1/var)                      [vi-graves]
 // gradient->rho becomes dL/drho = 2 var dL/dvar.
-VariationalLoss GravesLoss(const MlpShape& shape, const MeanField& q, const Rows& batch,
-                           const Bound& bound, const WeightNoise& eps, Curvature curvature,
-                           MeanField* gradient);
+VariationalLoss GravesLoss(const Bound& bound, const MeanField& q, const Rows& batch,
+                           const WeightNoise& eps, Curvature curvature, MeanField* gradient);
 
 }  // namespace fathom::bnn
 

@@ -10,10 +10,9 @@ namespace fathom::bnn {
 namespace {
 
 struct Problem {
-  MlpShape shape;
+  Bound bound;
   Rows batch;
   MeanField q;
-  Bound bound{.prior = {.mean = 0.2, .variance = 0.7}, .kl_weight = 0.6, .rows = 40};
 };
 
 Problem RandomProblem(Activation activation) {
@@ -24,7 +23,9 @@ Problem RandomProblem(Activation activation) {
   const Vector ones = Vector::Ones(shape.num_weights());
   MeanField q{DrawWeights(0.5 * ones, &stream), DrawWeights(0.1 * ones, &stream), -0.4};
   q.rho.array() -= 1;
-  return {shape, std::move(batch), std::move(q)};
+  return {{.shape = shape, .prior = {.mean = 0.2, .variance = 0.7}, .kl_weight = 0.6, .rows = 40},
+          std::move(batch),
+          std::move(q)};
 }
 
 WeightNoise DrawWeightNoise(const MlpShape& shape, int draws) {
@@ -41,12 +42,11 @@ INSTANTIATE_TEST_SUITE_P(Activations, BoundOf,
 
 TEST_P(BoundOf, WeightFormGradientMatchesDifferences) {
   const Problem p = RandomProblem(GetParam());
-  const WeightNoise eps = DrawWeightNoise(p.shape, 3);
+  const WeightNoise eps = DrawWeightNoise(p.bound.shape, 3);
   MeanField gradient;
-  WeightFormLoss(p.shape, p.q, p.batch, p.bound, eps, &gradient);
+  WeightFormLoss(p.bound, p.q, p.batch, eps, &gradient);
   const auto loss = [&](const Vector& at) {
-    return WeightFormLoss(p.shape, MeanField::Unpack(at), p.batch, p.bound, eps, nullptr)
-        .value(p.bound);
+    return WeightFormLoss(p.bound, MeanField::Unpack(at), p.batch, eps, nullptr).value(p.bound);
   };
   ExpectGradientMatches(loss, gradient.Pack(), p.q.Pack(), 1e-7, nullptr, 1e-5);
 }
@@ -55,13 +55,13 @@ TEST_P(BoundOf, LocalFormGradientMatchesDifferences) {
   const Problem p = RandomProblem(GetParam());
   RandomStream stream(9);
   UnitNoise eps;
-  for (Index l = 0; l < p.shape.num_layers(); ++l)
-    eps.push_back(stream.NormalMatrix(2 * p.batch.size(), p.shape.fan_out(l)));
+  for (Index l = 0; l < p.bound.shape.num_layers(); ++l)
+    eps.push_back(stream.NormalMatrix(2 * p.batch.size(), p.bound.shape.fan_out(l)));
   MeanField gradient;
   LocalTape tape;
-  LocalFormLoss(p.shape, p.q, p.batch, p.bound, eps, &gradient, &tape);
+  LocalFormLoss(p.bound, p.q, p.batch, eps, &gradient, &tape);
   const auto loss = [&](const Vector& at) {
-    return LocalFormLoss(p.shape, MeanField::Unpack(at), p.batch, p.bound, eps, nullptr, &tape)
+    return LocalFormLoss(p.bound, MeanField::Unpack(at), p.batch, eps, nullptr, &tape)
         .value(p.bound);
   };
   ExpectGradientMatches(loss, gradient.Pack(), p.q.Pack(), 1e-7, nullptr, 1e-5);
@@ -72,12 +72,12 @@ TEST(MeanField, BothFormsHaveTheSameMean) {
   constexpr Index kDraws = 20000;
   RandomStream stream(9);
   UnitNoise local;
-  for (Index l = 0; l < p.shape.num_layers(); ++l)
-    local.push_back(stream.NormalMatrix(kDraws * p.batch.size(), p.shape.fan_out(l)));
+  for (Index l = 0; l < p.bound.shape.num_layers(); ++l)
+    local.push_back(stream.NormalMatrix(kDraws * p.batch.size(), p.bound.shape.fan_out(l)));
   const VariationalLoss a =
-      WeightFormLoss(p.shape, p.q, p.batch, p.bound, DrawWeightNoise(p.shape, kDraws), nullptr);
+      WeightFormLoss(p.bound, p.q, p.batch, DrawWeightNoise(p.bound.shape, kDraws), nullptr);
   LocalTape tape;
-  const VariationalLoss b = LocalFormLoss(p.shape, p.q, p.batch, p.bound, local, nullptr, &tape);
+  const VariationalLoss b = LocalFormLoss(p.bound, p.q, p.batch, local, nullptr, &tape);
   EXPECT_EQ(a.kl, b.kl);
   EXPECT_NEAR(a.expected_nll / b.expected_nll, 1, 0.02);
 }
@@ -86,16 +86,15 @@ TEST(MeanField, BothFormsHaveTheSameMean) {
 // the two estimates of dL/drho have the same mean.
 TEST(MeanField, GravesGradientHasTheMeanOfTheReparameterisedOne) {
   RandomStream stream(6);
-  const MlpShape shape(2, {}, Activation::kRelu);
+  const Bound bound{.shape = {2, {}, Activation::kRelu}, .rows = 5};
   Rows batch{stream.NormalMatrix(5, 2), Vector(5)};
   for (double& y : batch.y) y = stream.Normal();
   const MeanField q{Vector::Constant(3, 0.3), Vector::Constant(3, -0.5), -0.4};
-  const Bound bound{.rows = 5};
   MeanField by_curvature;
   MeanField by_draws;
-  GravesLoss(shape, q, batch, bound, DrawWeightNoise(shape, 40000), Curvature::kGaussNewton,
+  GravesLoss(bound, q, batch, DrawWeightNoise(bound.shape, 40000), Curvature::kGaussNewton,
              &by_curvature);
-  WeightFormLoss(shape, q, batch, bound, DrawWeightNoise(shape, 40000), &by_draws);
+  WeightFormLoss(bound, q, batch, DrawWeightNoise(bound.shape, 40000), &by_draws);
   EXPECT_LT((by_curvature.mu - by_draws.mu).cwiseAbs().maxCoeff(), 1e-9);
   EXPECT_LT((by_curvature.rho - by_draws.rho).cwiseAbs().maxCoeff(), 0.1);
   EXPECT_GT(by_curvature.rho.cwiseAbs().maxCoeff(), 1);
@@ -114,13 +113,13 @@ TEST(MeanField, KlIsZeroAtThePriorAndLeastForTheOptimalOne) {
 }
 
 TEST(MeanField, UnitsWithoutAnyNoiseAreNoDivisionByZero) {
-  const MlpShape shape(1, {2}, Activation::kRelu);
+  const Bound bound{.shape = {1, {2}, Activation::kRelu}, .rows = 3};
   const MeanField q{Vector::Zero(7), Vector::Constant(7, -400), 0};
   const Rows batch{Matrix::Zero(3, 1), Vector::Ones(3)};
   const UnitNoise eps = {Matrix::Ones(3, 2), Matrix::Ones(3, 1)};
   MeanField gradient;
   LocalTape tape;
-  const VariationalLoss loss = LocalFormLoss(shape, q, batch, {.rows = 3}, eps, &gradient, &tape);
+  const VariationalLoss loss = LocalFormLoss(bound, q, batch, eps, &gradient, &tape);
   EXPECT_TRUE(std::isfinite(loss.expected_nll));
   EXPECT_TRUE(gradient.Pack().allFinite());
 }

@@ -4,6 +4,7 @@
 
 #include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
 
 namespace fathom::bnn {
 
@@ -77,9 +78,10 @@ void Reserve(Index rows, Index cols, Matrix* matrix) {
 
 }  // namespace
 
-void MlpForward(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X,
-                MlpTape* tape, const InputFactors* factors) {
-  FATHOM_CHECK(X.cols() == shape.inputs() && weights.size() == shape.num_weights());
+void MlpForward(const Mlp& mlp, const Eigen::Ref<const Matrix>& X, MlpTape* tape,
+                const InputFactors* factors) {
+  const MlpShape& shape = mlp.shape;
+  FATHOM_CHECK(X.cols() == shape.inputs() && mlp.weights.size() == shape.num_weights());
   tape->f.resize(X.rows());
   tape->h.resize(static_cast<std::size_t>(shape.num_layers()));
   for (Index l = 0; l < shape.num_layers(); ++l) {
@@ -88,23 +90,23 @@ void MlpForward(const MlpShape& shape, const Vector& weights, const Eigen::Ref<c
     if (l == 0) {
       values = X;
     } else {
-      values.noalias() = tape->Inputs(l - 1) * shape.Layer(weights, l - 1).transpose();
+      SetTimesTransposed(tape->Inputs(l - 1), mlp.Layer(l - 1), values);
       Activate(shape.activation(), values);
     }
     if (factors != nullptr) values.array() *= (*factors)[l].array();
   }
   const Index last = shape.num_layers() - 1;
-  tape->f.noalias() = tape->Inputs(last) * shape.Layer(weights, last).row(0).transpose();
+  tape->f.noalias() = tape->Inputs(last) * mlp.Layer(last).row(0).transpose();
 }
 
 namespace {
 
 // The slopes of the pre-activations below layer l, through the activation, from those of its own.
-void StepDown(const MlpShape& shape, const Vector& weights, Index l, const InputFactors* factors,
-              MlpTape* tape) {
+void StepDown(const Mlp& mlp, Index l, const InputFactors* factors, MlpTape* tape) {
+  const MlpShape& shape = mlp.shape;
   const Index rows = tape->f.size();
   const auto h = tape->h[l].topLeftCorner(rows, shape.fan_in(l));
-  const auto W = shape.Layer(weights, l).leftCols(shape.fan_in(l));
+  const auto W = mlp.Layer(l).leftCols(shape.fan_in(l));
   const bool relu = shape.activation() == Activation::kRelu;
   Reserve(rows, shape.fan_in(l), &tape->d[l - 1]);
   auto below = tape->d[l - 1].topRows(rows);
@@ -112,7 +114,7 @@ void StepDown(const MlpShape& shape, const Vector& weights, Index l, const Input
     RectifyOuter({rows, h.cols(), h.outerStride()}, tape->d[l].data(), W.data(), h.data(),
                  below.data());
   } else {
-    below.noalias() = tape->Slopes(l) * W;
+    SetProduct(tape->Slopes(l), W, below);
     if (relu || factors == nullptr) ActivateBackward(shape.activation(), h, below);
   }
   if (factors == nullptr) return;
@@ -127,38 +129,39 @@ void StepDown(const MlpShape& shape, const Vector& weights, Index l, const Input
 
 // Calls add(l) with the slopes of layer l's pre-activations in tape->d[l], from the top down.
 template <typename Add>
-void SweepDown(const MlpShape& shape, const Vector& weights, const Vector& d_f,
-               const InputFactors* factors, MlpTape* tape, const Add& add) {
+void SweepDown(const Mlp& mlp, const Vector& d_f, const InputFactors* factors, MlpTape* tape,
+               const Add& add) {
+  const Index layers = mlp.shape.num_layers();
   FATHOM_CHECK(d_f.size() == tape->f.size());
-  tape->d.resize(static_cast<std::size_t>(shape.num_layers()));
+  tape->d.resize(static_cast<std::size_t>(layers));
   Reserve(d_f.size(), 1, &tape->d.back());
   tape->d.back().topRows(d_f.size()) = d_f;
-  for (Index l = shape.num_layers() - 1; l >= 0; --l) {
+  for (Index l = layers - 1; l >= 0; --l) {
     add(l);
-    if (l > 0) StepDown(shape, weights, l, factors, tape);
+    if (l > 0) StepDown(mlp, l, factors, tape);
   }
 }
 
 }  // namespace
 
-void MlpBackward(const MlpShape& shape, const Vector& weights, const Vector& d_f, MlpTape* tape,
-                 Vector* d_weights, const InputFactors* factors) {
-  SweepDown(shape, weights, d_f, factors, tape, [&](Index l) {
-    shape.Layer(d_weights, l).noalias() += tape->Slopes(l).transpose() * tape->Inputs(l);
+void MlpBackward(const Mlp& mlp, const Vector& d_f, MlpTape* tape, Vector* d_weights,
+                 const InputFactors* factors) {
+  SweepDown(mlp, d_f, factors, tape, [&](Index l) {
+    AddTransposedTimes(tape->Slopes(l), tape->Inputs(l), mlp.shape.Layer(d_weights, l));
   });
 }
 
-void MlpBackwardSquared(const MlpShape& shape, const Vector& weights, const Vector& d_f,
-                        MlpTape* tape, Vector* d_weights, Vector* squares) {
-  SweepDown(shape, weights, d_f, nullptr, tape, [&](Index l) {
+void MlpBackwardSquared(const Mlp& mlp, const Vector& d_f, MlpTape* tape, Vector* d_weights,
+                        Vector* squares) {
+  SweepDown(mlp, d_f, nullptr, tape, [&](Index l) {
     if (d_weights != nullptr)
-      shape.Layer(d_weights, l).noalias() += tape->Slopes(l).transpose() * tape->Inputs(l);
-    shape.Layer(squares, l).noalias() +=
-        tape->Slopes(l).cwiseAbs2().transpose() * Matrix(tape->Inputs(l).cwiseAbs2());
+      AddTransposedTimes(tape->Slopes(l), tape->Inputs(l), mlp.shape.Layer(d_weights, l));
+    AddTransposedTimes(tape->Slopes(l).cwiseAbs2(), tape->Inputs(l).cwiseAbs2(),
+                       mlp.shape.Layer(squares, l));
   });
 }
 
-Vector MlpOutputs(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X) {
+Vector MlpOutputs(const Mlp& mlp, const Eigen::Ref<const Matrix>& X) {
   constexpr Index kRows = 64;
   MlpTape tape;
   Vector f(X.rows());
@@ -166,7 +169,7 @@ Vector MlpOutputs(const MlpShape& shape, const Vector& weights, const Eigen::Ref
   for (Index first = 0; first < X.rows(); first += kRows) {
     const Index rows = std::min(kRows, X.rows() - first);
     tile.topRows(rows) = X.middleRows(first, rows);
-    MlpForward(shape, weights, tile, &tape);
+    MlpForward(mlp, tile, &tape);
     f.segment(first, rows) = tape.f.head(rows);
   }
   return f;

@@ -66,6 +66,14 @@ class MlpShape {
   Activation activation_;
 };
 
+// A network: a shape with weights. It refers to both.
+struct Mlp {
+  const MlpShape& shape;
+  const Vector& weights;
+
+  auto Layer(Index layer) const { return shape.Layer(weights, layer); }
+};
+
 // Applies the activation in place, and multiplies *d by its slope where it returned h.
 void Activate(Activation activation, Eigen::Ref<Matrix> a);
 void ActivateBackward(Activation activation, const Eigen::Ref<const Matrix>& h,
@@ -88,26 +96,26 @@ using InputFactors = std::vector<Matrix>;
 
 // Outputs of the rows X [N, inputs]. Cost 2 N weights flop.                        [bnn-forward]
 // Rows are passed on as one tile: callers with many rows cut them (kTileRows).
-void MlpForward(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X,
-                MlpTape* tape, const InputFactors* factors = nullptr);
+void MlpForward(const Mlp& mlp, const Eigen::Ref<const Matrix>& X, MlpTape* tape,
+                const InputFactors* factors = nullptr);
 
 // Adds the gradient of a sum over rows to *d_weights: d_f [N] holds the slopes of each row's term
 // with respect to its output. Cost 4 N weights flop.                              [bnn-backward]
-void MlpBackward(const MlpShape& shape, const Vector& weights, const Vector& d_f, MlpTape* tape,
-                 Vector* d_weights, const InputFactors* factors = nullptr);
+void MlpBackward(const Mlp& mlp, const Vector& d_f, MlpTape* tape, Vector* d_weights,
+                 const InputFactors* factors = nullptr);
 
 // The same, and adds the sum over rows of the elementwise squares of each row's gradient,
 //   sum_n (d_nj)^2 (h_ni)^2,
 // to *squares: one more matrix product per layer. d_weights may be null.   [bnn-backward-squared]
-void MlpBackwardSquared(const MlpShape& shape, const Vector& weights, const Vector& d_f,
-                        MlpTape* tape, Vector* d_weights, Vector* squares);
+void MlpBackwardSquared(const Mlp& mlp, const Vector& d_f, MlpTape* tape, Vector* d_weights,
+                        Vector* squares);
 
 // Rows of a tile: enough for the matrix products, few enough for the cache.
 inline constexpr Index kTileRows = 256;
 
 // Outputs [N] of many rows, tile by tile. The last tile is filled up, so that the bits of a row do
 // not depend on the rows beside it.
-Vector MlpOutputs(const MlpShape& shape, const Vector& weights, const Eigen::Ref<const Matrix>& X);
+Vector MlpOutputs(const Mlp& mlp, const Eigen::Ref<const Matrix>& X);
 
 // Independent N(0, variance) weights.
 Vector DrawWeights(const Vector& variances, RandomStream* stream);

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(MlpOf, OutputsAreThoseOfPlainLoops) {
   const Network network = Make(5);
-  const Vector f = MlpOutputs(network.shape, network.w, network.X);
+  const Vector f = MlpOutputs({network.shape, network.w}, network.X);
   for (Index n = 0; n < 5; ++n)
     EXPECT_NEAR(f[n], Output(network, network.w, network.X.row(n)), 1e-13);
 }
@@ -65,28 +65,30 @@ TEST_P(MlpOf, GradientMatchesDifferences) {
   const Network network = Make(4);
   const Vector d_f = (Vector(4) << 1.0, -0.5, 2.0, 0.3).finished();
   MlpTape tape;
-  MlpForward(network.shape, network.w, network.X, &tape);
+  MlpForward({network.shape, network.w}, network.X, &tape);
   Vector gradient = Vector::Zero(network.w.size());
-  MlpBackward(network.shape, network.w, d_f, &tape, &gradient);
+  MlpBackward({network.shape, network.w}, d_f, &tape, &gradient);
   ExpectGradientMatches(
-      [&](const Vector& w) { return d_f.dot(MlpOutputs(network.shape, w, network.X)); }, gradient,
-      network.w, 1e-8, nullptr, 1e-5);
+      [&](const Vector& w) {
+        return d_f.dot(MlpOutputs({network.shape, w}, network.X));
+      },
+      gradient, network.w, 1e-8, nullptr, 1e-5);
 }
 
 TEST_P(MlpOf, SquaredSumsAreThoseOfSingleRows) {
   const Network network = Make(6);
   const Vector d_f = Vector::LinSpaced(6, -1, 2);
   MlpTape tape;
-  MlpForward(network.shape, network.w, network.X, &tape);
+  MlpForward({network.shape, network.w}, network.X, &tape);
   Vector gradient = Vector::Zero(network.w.size());
   Vector squares = gradient;
-  MlpBackwardSquared(network.shape, network.w, d_f, &tape, &gradient, &squares);
+  MlpBackwardSquared({network.shape, network.w}, d_f, &tape, &gradient, &squares);
   Vector sum = Vector::Zero(network.w.size());
   Vector expected = sum;
   for (Index n = 0; n < 6; ++n) {
     Vector of_row = Vector::Zero(network.w.size());
-    MlpForward(network.shape, network.w, network.X.middleRows(n, 1), &tape);
-    MlpBackward(network.shape, network.w, d_f.segment(n, 1), &tape, &of_row);
+    MlpForward({network.shape, network.w}, network.X.middleRows(n, 1), &tape);
+    MlpBackward({network.shape, network.w}, d_f.segment(n, 1), &tape, &of_row);
     sum += of_row;
     expected += of_row.cwiseAbs2();
   }
@@ -104,22 +106,22 @@ TEST_P(MlpOf, GradientWithFactorsMatchesDifferences) {
   }
   MlpTape tape;
   const auto sum = [&](const Vector& w) {
-    MlpForward(network.shape, w, network.X, &tape, &factors);
+    MlpForward({network.shape, w}, network.X, &tape, &factors);
     return tape.f.sum();
   };
   sum(network.w);
   Vector gradient = Vector::Zero(network.w.size());
-  MlpBackward(network.shape, network.w, Vector::Ones(4), &tape, &gradient, &factors);
+  MlpBackward({network.shape, network.w}, Vector::Ones(4), &tape, &gradient, &factors);
   ExpectGradientMatches(sum, gradient, network.w, 1e-8, nullptr, 1e-5);
 }
 
 TEST(Mlp, BitsOfARowDoNotDependOnTheRowsBesideIt) {
   const Network network = RandomNetwork({50, 50}, Activation::kRelu, 150);
-  const Vector all = MlpOutputs(network.shape, network.w, network.X);
+  const Vector all = MlpOutputs({network.shape, network.w}, network.X);
   for (const Index chunk : {1, 7, 64, 149}) {
     for (Index first = 0; first < 150; first += chunk) {
       const Index rows = std::min<Index>(chunk, 150 - first);
-      const Vector part = MlpOutputs(network.shape, network.w, network.X.middleRows(first, rows));
+      const Vector part = MlpOutputs({network.shape, network.w}, network.X.middleRows(first, rows));
       EXPECT_EQ(part, all.segment(first, rows)) << "chunks of " << chunk << ", row " << first;
     }
   }
@@ -141,9 +143,9 @@ TEST(Mlp, ReluHasSlopeZeroAtZero) {
   const MlpShape shape(1, {1}, Activation::kRelu);
   const Vector w = (Vector(4) << 1, 0, 1, 0).finished();
   MlpTape tape;
-  MlpForward(shape, w, Matrix::Zero(1, 1), &tape);
+  MlpForward({shape, w}, Matrix::Zero(1, 1), &tape);
   Vector gradient = Vector::Zero(4);
-  MlpBackward(shape, w, Vector::Ones(1), &tape, &gradient);
+  MlpBackward({shape, w}, Vector::Ones(1), &tape, &gradient);
   EXPECT_EQ(gradient, (Vector(4) << 0, 0, 0, 1).finished());
 }
 

@@ -125,7 +125,7 @@ std::vector<BaselineField> LengthFields(BaselineOptions* options) {
   };
 }
 
-std::vector<BaselineField> MethodFields(BaselineOptions* options) {
+std::vector<BaselineField> VariationalFields(BaselineOptions* options) {
   return {
       {{.name = "draws_of",
         .value = OneOf(&options->draws_of),
@@ -172,6 +172,11 @@ std::vector<BaselineField> MethodFields(BaselineOptions* options) {
         .option = "gauss-newton",
         .help = "Curvature from the slopes of the output instead of those of the loss"},
        {kViG}},
+  };
+}
+
+std::vector<BaselineField> DropoutAndSgldFields(BaselineOptions* options) {
+  return {
       {{.name = "rate",
         .value = &options->rate,
         .range = From(0, 0.9),
@@ -227,7 +232,8 @@ bool BaselineField::Has(Baseline method) const {
 std::vector<BaselineField> BaselineFields(BaselineOptions* options) {
   std::vector<BaselineField> fields;
   for (const auto& part :
-       {NetworkFields(options), LengthFields(options), MethodFields(options), RunFields(options)})
+       {NetworkFields(options), LengthFields(options), VariationalFields(options),
+        DropoutAndSgldFields(options), RunFields(options)})
     fields.insert(fields.end(), part.begin(), part.end());
   return fields;
 }

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "fathom/base/error.h"
+#include "fathom/base/linalg.h"
 #include "fathom/distribution/prediction.h"
 
 namespace fathom::bnn {
@@ -75,9 +76,13 @@ void PbpForward(const MlpShape& shape, const GaussianWeights& weights, const Mom
     const auto V = shape.Layer(weights.V, l);
     Moments& a = l + 1 < L ? tape->relu[l].in : tape->f;
     a.Resize(x.rows(), shape.fan_out(l));
-    a.mean.noalias() = std::sqrt(c) * z.mean * M.transpose();
-    a.var.noalias() = c * Matrix(z.mean.cwiseAbs2() + z.var) * V.transpose();
-    if (l > 0 || !z.var.isZero(0)) a.var.noalias() += c * z.var * M.cwiseAbs2().transpose();
+    SetTimesTransposed(std::sqrt(c) * z.mean, M, a.mean);
+    SetTimesTransposed(c * (z.mean.cwiseAbs2() + z.var), V, a.var);
+    if (l > 0 || !z.var.isZero(0)) {
+      Matrix by_mean(a.rows(), a.cols());
+      SetTimesTransposed(c * z.var, M.cwiseAbs2(), by_mean);
+      a.var += by_mean;
+    }
     if (l + 1 < L) ReluMoments(&tape->relu[l]);
   }
 }
@@ -94,17 +99,19 @@ void PbpBackward(const MlpShape& shape, const GaussianWeights& weights, const Pb
     const auto M = shape.Layer(weights.M, l);
     const auto V = shape.Layer(weights.V, l);
     auto gM = shape.Layer(&gradient->M, l);
-    gM.noalias() = std::sqrt(c) * d.mean.transpose() * z.mean;
-    if (l > 0 || !z.var.isZero(0))
-      gM.array() += 2 * c * (d.var.transpose() * z.var).array() * M.array();
-    shape.Layer(&gradient->V, l).noalias() =
-        c * d.var.transpose() * Matrix(z.mean.cwiseAbs2() + z.var);
+    SetTransposedTimes(std::sqrt(c) * d.mean, z.mean, gM);
+    const Matrix c_var = c * d.var;
+    if (l > 0 || !z.var.isZero(0)) {
+      const Matrix by_var = Product(Transposed(c_var), {z.var});
+      gM += 2 * by_var.cwiseProduct(M);
+    }
+    SetTransposedTimes(c_var, z.mean.cwiseAbs2() + z.var, shape.Layer(&gradient->V, l));
     if (l == 0) return;
     Moments d_z(z.rows(), inputs);
-    d_z.mean.noalias() = std::sqrt(c) * d.mean * M.leftCols(inputs);
-    d_z.mean.array() +=
-        2 * c * (d.var * V.leftCols(inputs)).array() * z.mean.leftCols(inputs).array();
-    d_z.var.noalias() = c * d.var * Matrix((M.cwiseAbs2() + V).leftCols(inputs));
+    SetProduct(std::sqrt(c) * d.mean, M.leftCols(inputs), d_z.mean);
+    SetProduct(c_var, V.leftCols(inputs), d_z.var);
+    d_z.mean += 2 * d_z.var.cwiseProduct(z.mean.leftCols(inputs));
+    SetProduct(c_var, (M.cwiseAbs2() + V).leftCols(inputs), d_z.var);
     d = ReluMomentsBackward(tape.relu[l - 1], d_z);
   }
 }

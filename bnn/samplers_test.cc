@@ -205,8 +205,8 @@ TEST(Dropout, ThinnedWeightsAreAPassWithThoseUnitsDropped) {
     factors.push_back(factor.head(shape.fan_in(l)).transpose().replicate(3, 1));
   }
   MlpTape tape;
-  MlpForward(shape, w, X, &tape, &factors);
-  EXPECT_LT((MlpOutputs(shape, thinned, X) - tape.f).cwiseAbs().maxCoeff(), 1e-13);
+  MlpForward({shape, w}, X, &tape, &factors);
+  EXPECT_LT((MlpOutputs({shape, thinned}, X) - tape.f).cwiseAbs().maxCoeff(), 1e-13);
   EXPECT_EQ(ThinnedWeights(shape, w, 0, &masks), w);
 }
 

@@ -43,9 +43,10 @@ class SgldSampler {
         adam_(shape.num_weights() + 1),
         fisher_(Vector::Zero(shape.num_weights())),
         chain_(options.draws, shape.num_weights()) {
-    prior_.weight_variances = options.prior == PriorScale::kUnit
-                                  ? Vector(Vector::Ones(shape.num_weights()))
-                                  : shape.FanInVariances();
+    posterior_.rows = rows.size();
+    posterior_.prior.weight_variances = options.prior == PriorScale::kUnit
+                                            ? Vector(Vector::Ones(shape.num_weights()))
+                                            : shape.FanInVariances();
   }
 
   std::optional<Chain> Run() {
@@ -91,7 +92,7 @@ class SgldSampler {
     Vector gradient(theta.size());
     while (start_step_ < options_.start_steps) {
       theta << point_.weights, point_.kappa;
-      SgldDrift(shape_, point_, batches_.At(start_step_), rows_.size(), prior_, &tape_, &drift_);
+      SgldDrift(shape_, point_, batches_.At(start_step_), posterior_, &tape_, &drift_);
       gradient << -drift_.weights / N, -drift_.kappa / N;
       const bool late = 3 * start_step_ >= 2 * options_.start_steps;
       AdamStep({}, late ? 0.001 : 0.01, gradient, &adam_, &theta);
@@ -136,8 +137,8 @@ class SgldSampler {
   }
 
   void Step() {
-    SgldDrift(shape_, point_, batches_.At(options_.start_steps + step_), rows_.size(), prior_,
-              &tape_, &drift_);
+    SgldDrift(shape_, point_, batches_.At(options_.start_steps + step_), posterior_, &tape_,
+              &drift_);
     noise_.weights.resize(shape_.num_weights());
     xi_.Normals({noise_.weights.data(), static_cast<std::size_t>(noise_.weights.size())});
     xi_.Normals({&noise_.kappa, 1});
@@ -151,7 +152,7 @@ class SgldSampler {
   }
 
   double Residuals() {
-    return SumSquaredResiduals(shape_, point_.weights, sample_, &tape_, nullptr);
+    return SumSquaredResiduals({shape_, point_.weights}, sample_, &tape_, nullptr);
   }
 
   // The curvature is a running average. It takes over at each quarter of burn-in and stays after
@@ -169,12 +170,12 @@ class SgldSampler {
     if (options_.plain) return;
     const double noise = NoiseVariance(point_.kappa);
     const double scale = static_cast<double>(rows_.size()) / static_cast<double>(sample_.size());
-    const Vector now = scale * FisherDiagonal(shape_, sample_, point_.weights, noise, &tape_);
+    const Vector now = scale * FisherDiagonal({shape_, point_.weights}, sample_, noise, &tape_);
     fisher_ = (1 - weight) * fisher_ + weight * now;
   }
 
   SgldPoint NextPreconditioner() const {
-    return InverseCurvature(fisher_, point_.kappa, rows_.size(), prior_);
+    return InverseCurvature(fisher_, point_.kappa, posterior_);
   }
 
   const MlpShape& shape_;
@@ -185,7 +186,7 @@ class SgldSampler {
   Job& job_;
   BatchPlan batches_;
   Rows sample_;
-  SgldPrior prior_;
+  SgldPosterior posterior_;
   SgldPoint point_, preconditioner_, drift_, noise_;
   AdamState adam_;
   Vector fisher_;
@@ -201,7 +202,7 @@ class SgldSampler {
 double HeldOutLogLikelihood(const MlpShape& shape, const Chain& chain, const Rows& rows) {
   Matrix outputs(chain.size(), rows.size());
   for (Index s = 0; s < chain.size(); ++s)
-    outputs.row(s) = MlpOutputs(shape, chain.weights.row(s), rows.X);
+    outputs.row(s) = MlpOutputs({shape, chain.weights.row(s)}, rows.X);
   const Prediction mixture = MixtureOfDraws(outputs, chain.noise.head(chain.size()));
   double sum = 0;
   for (Index n = 0; n < rows.size(); ++n)
@@ -259,7 +260,9 @@ std::vector<Chain> SampleSgld(const MlpShape& shape, const Rows& rows, const Sgl
                               std::uint64_t seed, const ThreadPool& pool, Watch* watch) {
   std::vector<std::optional<Chain>> all(static_cast<std::size_t>(options.chains));
   pool.Run(options.chains, [&](Index c) {
-    const std::string name = "chain " + std::to_string(c);
+    const std::string attempt =
+        options.attempt == 0 ? "" : "attempt " + std::to_string(options.attempt) + ", ";
+    const std::string name = attempt + "chain " + std::to_string(c);
     Job job(name, watch);
     all[static_cast<std::size_t>(c)] =
         SampleSgldChain(shape, rows, options, SeedFor(seed, name), &job);

@@ -17,12 +17,13 @@ double Sigmoid(double kappa) { return 1 / (1 + std::exp(-kappa)); }
 
 double NoiseVariance(double kappa) { return std::max(Softplus(kappa), kLeastNoise); }
 
-double SgldDrift(const MlpShape& shape, const SgldPoint& point, const Rows& batch, Index rows,
-                 const SgldPrior& prior, MlpTape* tape, SgldPoint* drift) {
+double SgldDrift(const MlpShape& shape, const SgldPoint& point, const Rows& batch,
+                 const SgldPosterior& posterior, MlpTape* tape, SgldPoint* drift) {
+  const SgldPrior& prior = posterior.prior;
   const double s2 = NoiseVariance(point.kappa);
-  const double scale = static_cast<double>(rows) / static_cast<double>(batch.size());
+  const double scale = static_cast<double>(posterior.rows) / static_cast<double>(batch.size());
   drift->weights.setZero(point.weights.size());
-  const double squares = SumSquaredResiduals(shape, point.weights, batch, tape, &drift->weights);
+  const double squares = SumSquaredResiduals({shape, point.weights}, batch, tape, &drift->weights);
   drift->weights =
       scale / s2 * drift->weights - point.weights.cwiseQuotient(prior.weight_variances);
   drift->kappa =
@@ -40,10 +41,12 @@ void SgldStep(const SgldStepSizes& steps, const SgldPoint& preconditioner, const
                   std::sqrt(steps.kappa * preconditioner.kappa) * noise.kappa;
 }
 
-SgldPoint InverseCurvature(const Vector& fisher, double kappa, Index rows, const SgldPrior& prior) {
+SgldPoint InverseCurvature(const Vector& fisher, double kappa, const SgldPosterior& posterior) {
+  const SgldPrior& prior = posterior.prior;
   const double slope = Sigmoid(kappa) / NoiseVariance(kappa);
-  return {(prior.weight_variances.cwiseInverse() + fisher).cwiseInverse(),
-          1 / (0.5 * static_cast<double>(rows) * slope * slope + 1 / prior.kappa_variance)};
+  return {
+      (prior.weight_variances.cwiseInverse() + fisher).cwiseInverse(),
+      1 / (0.5 * static_cast<double>(posterior.rows) * slope * slope + 1 / prior.kappa_variance)};
 }
 
 }  // namespace fathom::bnn

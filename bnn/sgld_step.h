@@ -26,12 +26,18 @@ struct SgldPrior {
   double kappa_variance = 9;  // of kappa itself, without a Jacobian
 };
 
-// The gradient of the log posterior, estimated from a batch of N rows in all:
+// What the chain samples, without the rows themselves.
+struct SgldPosterior {
+  SgldPrior prior;
+  Index rows = 0;  // N, of which a batch is a part
+};
+
+// The gradient of the log posterior, estimated from a batch:
 //   g_W = N/|B| sum (y - f)/s2 df/dW - W/tau2
 //   g_k = N/|B| sum 1/2 ((y - f)^2/s2 - 1)/s2 sigmoid(kappa) - (kappa - mean)/variance [sgld-drift]
 // Returns the batch's sum of squared residuals.
-double SgldDrift(const MlpShape& shape, const SgldPoint& point, const Rows& batch, Index rows,
-                 const SgldPrior& prior, MlpTape* tape, SgldPoint* drift);
+double SgldDrift(const MlpShape& shape, const SgldPoint& point, const Rows& batch,
+                 const SgldPosterior& posterior, MlpTape* tape, SgldPoint* drift);
 
 // The steps of the weights and of kappa.
 struct SgldStepSizes {
@@ -42,9 +48,9 @@ struct SgldStepSizes {
 void SgldStep(const SgldStepSizes& steps, const SgldPoint& preconditioner, const SgldPoint& drift,
               const SgldPoint& noise, SgldPoint* point);
 
-// The inverse curvature of the log posterior, rows standing for N of them:
+// The inverse curvature of the log posterior:
 //   G_i = 1/(1/tau2_i + Fisher_i),  G_kappa = 1/(N/2 (sigmoid(kappa)/s2)^2 + 1/variance)
-SgldPoint InverseCurvature(const Vector& fisher, double kappa, Index rows, const SgldPrior& prior);
+SgldPoint InverseCurvature(const Vector& fisher, double kappa, const SgldPosterior& posterior);
 
 }  // namespace fathom::bnn
 

@@ -20,11 +20,11 @@ TEST(SgldStep, DriftIsTheGradientOfTheLogPosterior) {
   const SgldPoint point{DrawWeights(Vector::Ones(shape.num_weights()), &stream), -1.2};
   MlpTape tape;
   SgldPoint drift;
-  SgldDrift(shape, point, rows, 6, prior, &tape, &drift);
+  SgldDrift(shape, point, rows, {prior, 6}, &tape, &drift);
   const auto log_posterior = [&](const Vector& at) {
     const Vector w = at.head(shape.num_weights());
     const double kappa = at[at.size() - 1];
-    return EvaluateLogPosterior(shape, rows, w, WeightPrior(prior.weight_variances),
+    return EvaluateLogPosterior({shape, w}, rows, WeightPrior(prior.weight_variances),
                                 Softplus(kappa), &tape, nullptr)
                .value() +
            LogNormalPdf(kappa, prior.kappa_mean, prior.kappa_variance);

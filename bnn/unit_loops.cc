@@ -100,10 +100,12 @@ HWY_INLINE V TimesSlope(D d, V h, V x) {
 }
 
 template <Slope kSlope>
-void LocalBackwardRows(const UnitShape& shape, const double* HWY_RESTRICT h,
-                       const double* HWY_RESTRICT ratio, const double* HWY_RESTRICT d_mean,
+void LocalBackwardRows(const DrawnUnits& units, const double* HWY_RESTRICT d_mean,
                        const double* HWY_RESTRICT d_h2, double* HWY_RESTRICT d_a,
                        double* HWY_RESTRICT e) {
+  const UnitShape& shape = units.shape;
+  const double* HWY_RESTRICT const h = units.h;
+  const double* HWY_RESTRICT const ratio = units.ratio;
   for (Index n = 0; n < shape.rows; ++n) {
     const double* const h_row = h + n * shape.h_stride;
     const Index row = n * shape.width;
@@ -118,9 +120,11 @@ void LocalBackwardRows(const UnitShape& shape, const double* HWY_RESTRICT h,
 }
 
 template <Slope kSlope>
-void LocalOutputRows(const UnitShape& shape, const double* HWY_RESTRICT h,
-                     const double* HWY_RESTRICT ratio, const LocalOutput& output,
-                     double* HWY_RESTRICT d_a, double* HWY_RESTRICT e) {
+void LocalOutputRows(const DrawnUnits& units, const LocalOutput& output, double* HWY_RESTRICT d_a,
+                     double* HWY_RESTRICT e) {
+  const UnitShape& shape = units.shape;
+  const double* HWY_RESTRICT const h = units.h;
+  const double* HWY_RESTRICT const ratio = units.ratio;
   for (Index n = 0; n < shape.rows; ++n) {
     const double* const h_row = h + n * shape.h_stride;
     const Index row = n * shape.width;
@@ -136,21 +140,20 @@ void LocalOutputRows(const UnitShape& shape, const double* HWY_RESTRICT h,
   }
 }
 
-void LocalBackwardAll(const UnitShape& shape, Slope slope, const double* h, const double* ratio,
-                      const double* d_mean, const double* d_h2, double* d, double* e) {
-  if (slope == Slope::kRelu) {
-    LocalBackwardRows<Slope::kRelu>(shape, h, ratio, d_mean, d_h2, d, e);
+void LocalBackwardAll(const DrawnUnits& units, const double* d_mean, const double* d_h2, double* d,
+                      double* e) {
+  if (units.slope == Slope::kRelu) {
+    LocalBackwardRows<Slope::kRelu>(units, d_mean, d_h2, d, e);
   } else {
-    LocalBackwardRows<Slope::kTanh>(shape, h, ratio, d_mean, d_h2, d, e);
+    LocalBackwardRows<Slope::kTanh>(units, d_mean, d_h2, d, e);
   }
 }
 
-void LocalOutputAll(const UnitShape& shape, Slope slope, const double* h, const double* ratio,
-                    const LocalOutput& output, double* d, double* e) {
-  if (slope == Slope::kRelu) {
-    LocalOutputRows<Slope::kRelu>(shape, h, ratio, output, d, e);
+void LocalOutputAll(const DrawnUnits& units, const LocalOutput& output, double* d, double* e) {
+  if (units.slope == Slope::kRelu) {
+    LocalOutputRows<Slope::kRelu>(units, output, d, e);
   } else {
-    LocalOutputRows<Slope::kTanh>(shape, h, ratio, output, d, e);
+    LocalOutputRows<Slope::kTanh>(units, output, d, e);
   }
 }
 
@@ -183,14 +186,13 @@ void DrawLocalUnits(const LocalUnits& units, bool rectify, double* h, double* sq
   HWY_DYNAMIC_DISPATCH(DrawLocalAll)(units, rectify, h, squares, ratio);
 }
 
-void LocalUnitsBackward(const UnitShape& shape, Slope slope, const double* h, const double* ratio,
-                        const double* d_mean, const double* d_h2, double* d, double* e) {
-  HWY_DYNAMIC_DISPATCH(LocalBackwardAll)(shape, slope, h, ratio, d_mean, d_h2, d, e);
+void LocalUnitsBackward(const DrawnUnits& units, const double* d_mean, const double* d_h2,
+                        double* d, double* e) {
+  HWY_DYNAMIC_DISPATCH(LocalBackwardAll)(units, d_mean, d_h2, d, e);
 }
 
-void LocalUnitsBackward(const UnitShape& shape, Slope slope, const double* h, const double* ratio,
-                        const LocalOutput& output, double* d, double* e) {
-  HWY_DYNAMIC_DISPATCH(LocalOutputAll)(shape, slope, h, ratio, output, d, e);
+void LocalUnitsBackward(const DrawnUnits& units, const LocalOutput& output, double* d, double* e) {
+  HWY_DYNAMIC_DISPATCH(LocalOutputAll)(units, output, d, e);
 }
 
 }  // namespace fathom::bnn

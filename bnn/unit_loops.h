@@ -34,17 +34,22 @@ void DrawLocalUnits(const LocalUnits& units, bool rectify, double* h, double* sq
                     double* ratio);
 
 enum class Slope { kRelu, kTanh };
+// What DrawLocalUnits left behind.
+struct DrawnUnits {
+  UnitShape shape;
+  Slope slope;
+  const double *h, *ratio;
+};
 // d_mean and d_h2 are the slopes with respect to h by way of the mean, and half of those with
 // respect to h^2 by way of the variance:  d = (d_mean + d_h2 h) slope(h),  e = d ratio.
-void LocalUnitsBackward(const UnitShape& shape, Slope slope, const double* h, const double* ratio,
-                        const double* d_mean, const double* d_h2, double* d, double* e);
+void LocalUnitsBackward(const DrawnUnits& units, const double* d_mean, const double* d_h2,
+                        double* d, double* e);
 // The same below an output layer of one unit: d_mean = d_f_n mu_i, d_h2 = e_f_n var_i.
 struct LocalOutput {
   const double *mu, *var;   // [width]
   const double *d_f, *e_f;  // [rows]
 };
-void LocalUnitsBackward(const UnitShape& shape, Slope slope, const double* h, const double* ratio,
-                        const LocalOutput& output, double* d, double* e);
+void LocalUnitsBackward(const DrawnUnits& units, const LocalOutput& output, double* d, double* e);
 
 }  // namespace fathom::bnn
 

@@ -84,10 +84,10 @@ TEST_P(UnitLoops, TheOutputLayerIsTheGeneralCase) {
   const Matrix d_h2 = e_f * var.transpose();
   for (const Slope slope : {Slope::kRelu, Slope::kTanh}) {
     Matrix d(kRows, width()), e(kRows, width()), d_out(kRows, width()), e_out(kRows, width());
-    LocalUnitsBackward(shape(), slope, h.data(), ratio.data(), d_mean.data(), d_h2.data(), d.data(),
-                       e.data());
-    LocalUnitsBackward(shape(), slope, h.data(), ratio.data(),
-                       {mu.data(), var.data(), d_f.data(), e_f.data()}, d_out.data(), e_out.data());
+    const DrawnUnits units{shape(), slope, h.data(), ratio.data()};
+    LocalUnitsBackward(units, d_mean.data(), d_h2.data(), d.data(), e.data());
+    LocalUnitsBackward(units, {mu.data(), var.data(), d_f.data(), e_f.data()}, d_out.data(),
+                       e_out.data());
     EXPECT_LT((d - d_out).cwiseAbs().maxCoeff(), 1e-12);
     EXPECT_LT((e - e_out).cwiseAbs().maxCoeff(), 1e-12);
     for (Index n = 0; n < kRows; ++n) {

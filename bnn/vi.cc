@@ -29,11 +29,13 @@ double RateAt(double fraction) {
 class ViFit {
  public:
   ViFit(const MlpShape& shape, const Rows& rows, const ViOptions& options, std::uint64_t seed)
-      : shape_(shape),
-        options_(options),
+      : options_(options),
         noise_(seed, 1),
         batches_(rows, options.batch_size, BatchPlan::Remainder::kDrop, seed ^ 1),
-        bound_{.prior = {0, options.prior_variance}, .kl_weight = 0, .rows = rows.size()},
+        bound_{.shape = shape,
+               .prior = {0, options.prior_variance},
+               .kl_weight = 0,
+               .rows = rows.size()},
         losses_(options.steps) {
     RandomStream start(seed, 0);
     q_.mu = DrawWeights(shape.FanInVariances(), &start);
@@ -67,9 +69,10 @@ class ViFit {
     // Graves takes steps in log variance, twice rho.
     const double half = options_.form == ViForm::kGraves ? 0.5 : 1;
     gradient_.rho *= half;
-    parameters_.segment(shape_.num_weights(), shape_.num_weights()) /= half;
+    const Index weights = bound_.shape.num_weights();
+    parameters_.segment(weights, weights) /= half;
     AdamStep({}, RateAt(fraction), gradient_.Pack() / N, &adam_, &parameters_);
-    parameters_.segment(shape_.num_weights(), shape_.num_weights()) *= half;
+    parameters_.segment(weights, weights) *= half;
     q_ = MeanField::Unpack(parameters_);
     q_.rho = q_.rho.cwiseMax(-12).cwiseMin(3);
     q_.lambda = std::max(q_.lambda, std::log(kLeastNoise));
@@ -89,25 +92,25 @@ class ViFit {
 
  private:
   VariationalLoss Loss(const Rows& batch) {
+    const MlpShape& shape = bound_.shape;
     if (options_.form == ViForm::kLocal) {
-      units_.resize(static_cast<std::size_t>(shape_.num_layers()));
-      for (Index l = 0; l < shape_.num_layers(); ++l) {
-        units_[l].resize(options_.samples * batch.size(), shape_.fan_out(l));
+      units_.resize(static_cast<std::size_t>(shape.num_layers()));
+      for (Index l = 0; l < shape.num_layers(); ++l) {
+        units_[l].resize(options_.samples * batch.size(), shape.fan_out(l));
         noise_.Normals({units_[l].data(), static_cast<std::size_t>(units_[l].size())});
       }
-      return LocalFormLoss(shape_, q_, batch, bound_, units_, &gradient_, &tape_);
+      return LocalFormLoss(bound_, q_, batch, units_, &gradient_, &tape_);
     }
     const bool graves = options_.form == ViForm::kGraves;
     weights_.resize(static_cast<std::size_t>(graves ? 1 : options_.samples));
     for (Vector& eps : weights_) {
-      eps.resize(shape_.num_weights());
+      eps.resize(shape.num_weights());
       noise_.Normals({eps.data(), static_cast<std::size_t>(eps.size())});
     }
-    return graves ? GravesLoss(shape_, q_, batch, bound_, weights_, options_.curvature, &gradient_)
-                  : WeightFormLoss(shape_, q_, batch, bound_, weights_, &gradient_);
+    return graves ? GravesLoss(bound_, q_, batch, weights_, options_.curvature, &gradient_)
+                  : WeightFormLoss(bound_, q_, batch, weights_, &gradient_);
   }
 
-  const MlpShape& shape_;
   const ViOptions& options_;
   NoiseStream noise_;
   BatchPlan batches_;

@@ -21,14 +21,13 @@ void ForEachTile(Index rows, const Visit& visit) {
 
 }  // namespace
 
-double SumSquaredResiduals(const MlpShape& shape, const Vector& weights, const Rows& rows,
-                           MlpTape* tape, Vector* descent) {
+double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent) {
   double sum = 0;
   ForEachTile(rows.size(), [&](Index first, Index count) {
-    MlpForward(shape, weights, rows.X.middleRows(first, count), tape);
+    MlpForward(mlp, rows.X.middleRows(first, count), tape);
     const Vector residuals = rows.y.segment(first, count) - tape->f;
     sum += residuals.squaredNorm();
-    if (descent != nullptr) MlpBackward(shape, weights, residuals, tape, descent);
+    if (descent != nullptr) MlpBackward(mlp, residuals, tape, descent);
   });
   return sum;
 }
@@ -47,25 +46,23 @@ double WeightPrior::LogDensity(const Vector& weights) const {
   return log_constant - 0.5 * (weights.array().square() * precisions.array()).sum();
 }
 
-LogPosterior EvaluateLogPosterior(const MlpShape& shape, const Rows& rows, const Vector& weights,
-                                  const WeightPrior& prior, double noise_variance, MlpTape* tape,
-                                  Vector* gradient) {
+LogPosterior EvaluateLogPosterior(const Mlp& mlp, const Rows& rows, const WeightPrior& prior,
+                                  double noise_variance, MlpTape* tape, Vector* gradient) {
   LogPosterior out;
-  if (gradient != nullptr) gradient->setZero(weights.size());
-  out.squared_residuals = SumSquaredResiduals(shape, weights, rows, tape, gradient);
+  if (gradient != nullptr) gradient->setZero(mlp.weights.size());
+  out.squared_residuals = SumSquaredResiduals(mlp, rows, tape, gradient);
   out.log_likelihood = LogLikelihood(out.squared_residuals, rows.size(), noise_variance);
-  out.log_prior = prior.LogDensity(weights);
+  out.log_prior = prior.LogDensity(mlp.weights);
   if (gradient != nullptr)
-    *gradient = *gradient / noise_variance - weights.cwiseProduct(prior.precisions);
+    *gradient = *gradient / noise_variance - mlp.weights.cwiseProduct(prior.precisions);
   return out;
 }
 
-Vector FisherDiagonal(const MlpShape& shape, const Rows& rows, const Vector& weights,
-                      double noise_variance, MlpTape* tape) {
-  Vector squares = Vector::Zero(weights.size());
+Vector FisherDiagonal(const Mlp& mlp, const Rows& rows, double noise_variance, MlpTape* tape) {
+  Vector squares = Vector::Zero(mlp.weights.size());
   ForEachTile(rows.size(), [&](Index first, Index count) {
-    MlpForward(shape, weights, rows.X.middleRows(first, count), tape);
-    MlpBackwardSquared(shape, weights, Vector::Ones(count), tape, nullptr, &squares);
+    MlpForward(mlp, rows.X.middleRows(first, count), tape);
+    MlpBackwardSquared(mlp, Vector::Ones(count), tape, nullptr, &squares);
   });
   return squares / noise_variance;
 }

@@ -18,8 +18,7 @@ struct Rows {
 
 // Returns sum_n (y_n - f_n)^2 and, unless it is null, adds sum_n (y_n - f_n) df_n/dw, minus half
 // the gradient of that sum, to *descent.                                            [bnn-residuals]
-double SumSquaredResiduals(const MlpShape& shape, const Vector& weights, const Rows& rows,
-                           MlpTape* tape, Vector* descent);
+double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent);
 
 // log N(y; f, s2) summed over rows with that sum of squares, constants included.
 double LogLikelihood(double squared_residuals, Index rows, double noise_variance);
@@ -42,14 +41,12 @@ struct LogPosterior {
 };
 
 // *gradient, which may be null, becomes that of value().                       [bnn-log-posterior]
-LogPosterior EvaluateLogPosterior(const MlpShape& shape, const Rows& rows, const Vector& weights,
-                                  const WeightPrior& prior, double noise_variance, MlpTape* tape,
-                                  Vector* gradient);
+LogPosterior EvaluateLogPosterior(const Mlp& mlp, const Rows& rows, const WeightPrior& prior,
+                                  double noise_variance, MlpTape* tape, Vector* gradient);
 
 // sum_n (df_n/dw)^2 / s2, the diagonal of the Gauss-Newton Hessian of the log likelihood: how
 // sharply the rows determine each weight while the others stay.                        [bnn-fisher]
-Vector FisherDiagonal(const MlpShape& shape, const Rows& rows, const Vector& weights,
-                      double noise_variance, MlpTape* tape);
+Vector FisherDiagonal(const Mlp& mlp, const Rows& rows, double noise_variance, MlpTape* tape);
 
 }  // namespace fathom::bnn
 

@@ -27,10 +27,10 @@ TEST_P(PosteriorOf, GradientMatchesDifferences) {
   const Vector prior = shape.SpreadGroups(Vector::LinSpaced(6, 0.4, 2));
   MlpTape tape;
   Vector gradient;
-  EvaluateLogPosterior(shape, rows, w, WeightPrior(prior), 0.3, &tape, &gradient);
+  EvaluateLogPosterior({shape, w}, rows, WeightPrior(prior), 0.3, &tape, &gradient);
   ExpectGradientMatches(
       [&](const Vector& at) {
-        return EvaluateLogPosterior(shape, rows, at, WeightPrior(prior), 0.3, &tape, nullptr)
+        return EvaluateLogPosterior({shape, at}, rows, WeightPrior(prior), 0.3, &tape, nullptr)
             .value();
       },
       gradient, w, 1e-7, nullptr, 1e-5);
@@ -41,14 +41,15 @@ TEST(WeightPosterior, IsTheSumOfLogDensitiesOverRowsAndWeights) {
   const Rows rows = RandomRows(5, 2);
   RandomStream stream(4);
   const Vector w = DrawWeights(Vector::Ones(shape.num_weights()), &stream);
-  const Vector f = MlpOutputs(shape, w, rows.X);
+  const Vector f = MlpOutputs({shape, w}, rows.X);
   double expected = 0;
   for (Index n = 0; n < 5; ++n) expected += LogNormalPdf(rows.y[n], f[n], 0.2);
   for (const double weight : w) expected += LogNormalPdf(weight, 0, 1.5);
   MlpTape tape;
   const Vector prior = Vector::Constant(w.size(), 1.5);
-  EXPECT_NEAR(EvaluateLogPosterior(shape, rows, w, WeightPrior(prior), 0.2, &tape, nullptr).value(),
-              expected, 1e-11);
+  EXPECT_NEAR(
+      EvaluateLogPosterior({shape, w}, rows, WeightPrior(prior), 0.2, &tape, nullptr).value(),
+      expected, 1e-11);
 }
 
 TEST(WeightPosterior, TilesDoNotShow) {
@@ -58,11 +59,11 @@ TEST(WeightPosterior, TilesDoNotShow) {
   const Vector w = DrawWeights(Vector::Ones(shape.num_weights()), &stream);
   MlpTape tape;
   Vector descent = Vector::Zero(w.size());
-  const double sum = SumSquaredResiduals(shape, w, rows, &tape, &descent);
-  MlpForward(shape, w, rows.X, &tape);
+  const double sum = SumSquaredResiduals({shape, w}, rows, &tape, &descent);
+  MlpForward({shape, w}, rows.X, &tape);
   const Vector residuals = rows.y - tape.f;
   Vector whole = Vector::Zero(w.size());
-  MlpBackward(shape, w, residuals, &tape, &whole);
+  MlpBackward({shape, w}, residuals, &tape, &whole);
   EXPECT_NEAR(sum, residuals.squaredNorm(), 1e-9);
   EXPECT_LT((descent - whole).cwiseAbs().maxCoeff(), 1e-9);
 }
@@ -72,7 +73,7 @@ TEST(WeightPosterior, FisherOfALinearNetworkIsTheSumOfSquaredInputs) {
   const MlpShape shape(2, {}, Activation::kRelu);
   const Rows rows = RandomRows(9, 2);
   MlpTape tape;
-  const Vector fisher = FisherDiagonal(shape, rows, Vector::Ones(3), 0.25, &tape);
+  const Vector fisher = FisherDiagonal({shape, Vector::Ones(3)}, rows, 0.25, &tape);
   EXPECT_NEAR(fisher[0], rows.X.col(0).squaredNorm() / 0.25, 1e-11);
   EXPECT_NEAR(fisher[1], rows.X.col(1).squaredNorm() / 0.25, 1e-11);
   EXPECT_NEAR(fisher[2], 9 / 0.25, 1e-11);

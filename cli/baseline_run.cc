@@ -9,6 +9,7 @@
 #include "cli/training.h"
 #include "fathom/base/stopwatch.h"
 #include "fathom/fitted/report.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom::cli {
 
@@ -51,7 +52,7 @@ int FitBaselineWatched(const BaselineRun& run, const Dataset& dataset,
       std::error_code ignored;
       std::filesystem::remove(CheckpointPath(run.output), ignored);
     }
-    WriteOut(run.json ? JsonReport(run.output, model, &dataset).dump(2) + "\n"
+    WriteOut(run.json ? JsonText(JsonReport(run.output, model, &dataset), 2) + "\n"
                       : HumanReport(run.output, model, &dataset));
     if (!interrupted) return kGood;
   } catch (const bnn::StoppedTooEarly& stopped) {

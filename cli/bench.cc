@@ -10,6 +10,7 @@
 #include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/io/json_text.h"
 #include "study/made_data.h"
 #include "study/run_study.h"
 #include "study/table_json.h"
@@ -107,7 +108,7 @@ std::string EndReport(const BenchOptions& options, const Study& study, std::size
                          {"done", finished},
                          {"left", units - records.size()},
                          {"failures", failures}};
-    return report.dump(2) + "\n";
+    return JsonText(report, 2) + "\n";
   }
   return study.name + ": " + std::to_string(finished) + " of " + std::to_string(units) +
          " units are done, " + std::to_string(failures.size()) + " failed; results in " + path +

@@ -22,6 +22,7 @@
 #include "fathom/fit/linear_baseline.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom::cli {
 
@@ -204,7 +205,7 @@ std::string Report(const CvOptions& options, const Dataset& dataset,
     json["targets"] = TargetsJson(dataset.schema(), scores);
     json["linear_targets"] = TargetsJson(dataset.schema(), linear);
   }
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 // Adds the quantiles behind the other columns, target by target.

@@ -12,6 +12,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/fitted/report.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom::cli {
 
@@ -99,7 +100,7 @@ std::string ComparisonJson(const std::vector<ComparedRecipe>& compared,
   nlohmann::ordered_json json = {{"compared", Entries(compared)}};
   for (std::size_t t = 0; t < compared.front().scores.of_target.size(); ++t)
     json["targets"][targets[t]] = Entries(OfTarget(compared, t));
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 }  // namespace fathom::cli

@@ -19,6 +19,7 @@
 #include "fathom/data/bits.h"
 #include "fathom/data/column_facts.h"
 #include "fathom/data/table_parts.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom::cli {
 
@@ -213,14 +214,13 @@ std::string DescribeData(const CLI::App& app, const std::string& table) {
     for (const std::string& value : app.get_option(known->get_name())->results())
       words.push_back(known->get_name() + "=" + value);
   }
-  return nlohmann::json{{"table", table}, {"options", words}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return JsonText(nlohmann::json{{"table", table}, {"options", words}}, -1, NotUtf8::kReplace);
 }
 
 DataOptions DataFromDescription(const std::string& description) {
   DataOptions options;
   try {
-    const nlohmann::json json = nlohmann::json::parse(description);
+    const nlohmann::json json = TryParseJson(description);
     json.at("table").get_to(options.table);
     auto words = json.at("options").get<std::vector<std::string>>();
     std::reverse(words.begin(), words.end());  // as CLI11 wants them

@@ -13,6 +13,7 @@
 #include "fathom/data/csv.h"
 #include "fathom/fit/fit.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom::cli {
@@ -82,7 +83,7 @@ int RunDemo(const DemoOptions& options) {
       WriteOut((run == MountainCarDemo ? "" : "\n") + HumanDemo(demo));
     }
   }
-  if (options.json) WriteOut(Json{{"demos", demos}}.dump(2) + "\n");
+  if (options.json) WriteOut(JsonText(Json{{"demos", demos}}, 2) + "\n");
   return kGood;
 }
 

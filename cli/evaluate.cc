@@ -14,6 +14,7 @@
 #include "fathom/base/text.h"
 #include "fathom/evaluate/evaluation.h"
 #include "fathom/fitted/prediction_table.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom::cli {
 
@@ -80,7 +81,7 @@ std::string JsonReport(const std::vector<std::string>& classes, const TargetScor
   json["notes"] = NotesJson(notes);
   AddConfusion(classes, scores.together, &json);
   for (const auto& [target, own] : scores.each) json["targets"][target] = OwnJson(own);
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 // A row of a class that the model does not know would have probability 0; leaving it out would

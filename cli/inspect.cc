@@ -15,6 +15,7 @@
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/relevance.h"
 #include "fathom/fitted/report.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 #include "fathom/io/toml.h"
 #include "fathom/recipe/recipe_json.h"
@@ -99,7 +100,7 @@ std::string LayerTable(const DeepGp& network) {
 // Every field of the recipe on a line of its own, by its dotted name.
 void AppendFields(const nlohmann::json& json, const std::string& prefix, std::string* text) {
   if (!json.is_object()) {
-    *text += "  " + prefix + " = " + json.dump() + "\n";
+    *text += "  " + prefix + " = " + JsonText(json) + "\n";
     return;
   }
   for (const auto& [key, value] : json.items())
@@ -156,7 +157,7 @@ std::string JsonModel(const InspectOptions& options, const Model& model) {
   if (!KnowsRelevance(model)) {
     Json json = {{"kind", "model"}};
     json.update(JsonReport(options.file, model, nullptr));
-    return json.dump(2) + "\n";
+    return JsonText(json, 2) + "\n";
   }
   const Relevance relevance = FindRelevance(model);
   Json json = {{"kind", "model"}};
@@ -182,7 +183,7 @@ std::string JsonModel(const InspectOptions& options, const Model& model) {
   }
   json["recipe"] = RecipeToJson(model.recipe());
   json["settings"] = ToJson(model.data().settings);
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 std::string SettingsOf(const InspectOptions& options, const Model& model) {

@@ -13,6 +13,7 @@
 #include "cli/table_facts.h"
 #include "fathom/base/text.h"
 #include "fathom/data/written_date.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom::cli {
@@ -159,7 +160,7 @@ std::string JsonTable(const TableFacts& facts) {
   if (!facts.proposal.empty()) json["fit"]["target_kind"] = facts.target_kind.name;
   if (!facts.alternative.empty()) json["fit"]["alternative"] = facts.alternative;
   // A string that is not UTF-8 is one of the problems, and must not hide the others.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(json, 2, NotUtf8::kReplace) + "\n";
 }
 
 }  // namespace

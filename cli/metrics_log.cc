@@ -13,6 +13,7 @@
 #include "fathom/base/error.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/file_bytes.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 #include "fathom/io/write_all.h"
 
@@ -32,7 +33,7 @@ std::string LinesUpTo(const std::string& path, Index last_step) {
   std::size_t kept = 0;
   for (std::size_t end = text.find('\n'); end != std::string_view::npos;
        end = text.find('\n', kept)) {
-    const Json line = Json::parse(text.substr(kept, end - kept), nullptr, false);
+    const nlohmann::json line = TryParseJson(text.substr(kept, end - kept));
     if (!line.is_object() || !line.contains("step") || !line["step"].is_number_integer())
       ThrowError(path, ": is not the log of a training; name another file for --log");
     if (line["step"] > last_step || line.contains(kEnd)) break;
@@ -72,7 +73,7 @@ bool MetricsLog::Write(const EpochMetrics& metrics) {
                      {"learning_rate", ToJson(metrics.learning_rate)},
                      {"noise_std", noise},
                      {"seconds", ToJson(metrics.seconds)}};
-  return WriteLine(line.dump());
+  return WriteLine(JsonText(line));
 }
 
 bool MetricsLog::WriteEnd(const TrainingSummary& summary) {
@@ -80,7 +81,7 @@ bool MetricsLog::WriteEnd(const TrainingSummary& summary) {
                      {"energy_per_row", ToJson(summary.energy_per_row)},
                      {kEnd, ToJson(summary.reason)},
                      {"seconds", ToJson(summary.seconds)}};
-  return WriteLine(line.dump());
+  return WriteLine(JsonText(line));
 }
 
 bool MetricsLog::WriteLine(const std::string& line) {

@@ -17,6 +17,7 @@
 #include "fathom/fitted/predict_together.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom::cli {
@@ -109,7 +110,7 @@ class JsonPieces : public Pieces {
     nlohmann::ordered_json head = {{"targets", schema.targets}};
     if (schema.has_classes()) head["classes"] = schema.classes;
     head["notes"] = NotesJson(notes);
-    std::string text = head.dump();
+    std::string text = JsonText(head);
     text.pop_back();  // the closing brace
     output_->Write(text + ",\"predictions\":[");
   }
@@ -119,7 +120,7 @@ class JsonPieces : public Pieces {
     for (Index n = 0; n < piece.values.rows(); ++n) {
       nlohmann::ordered_json row = {{"row", ++row_}};
       for (Index c = 0; c < piece.values.cols(); ++c) row[piece.columns[c]] = Cell(piece, n, c);
-      text += (row_ == 1 ? "\n" : ",\n") + row.dump();
+      text += (row_ == 1 ? "\n" : ",\n") + JsonText(row);
     }
     output_->Write(text);
   }

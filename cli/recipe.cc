@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "fathom/io/json_text.h"
 #include "fathom/recipe/recipe_json.h"
 
 namespace fathom::cli {
@@ -27,7 +28,7 @@ std::string JoinedByCommas(const std::vector<std::string>& words) {
 
 // "alpha = 0.7   number, from 0 to 1 (--alpha)", and below it what that means.
 std::string Human(const Json& field) {
-  std::string text = field["name"].get<std::string>() + " = " + field["default"].dump();
+  std::string text = field["name"].get<std::string>() + " = " + JsonText(field["default"]);
   text += "   " + field["kind"].get<std::string>();
   if (field.contains("allowed")) text += ", " + field["allowed"].get<std::string>();
   if (field.contains("choices"))
@@ -48,7 +49,7 @@ Command AddRecipe(CLI::App* program) {
             const Json fields = DescribeRecipe();
             std::string text;
             for (const Json& field : fields) text += Human(field);
-            WriteOut(*json ? fields.dump(2) + "\n" : text);
+            WriteOut(*json ? JsonText(fields, 2) + "\n" : text);
             return kGood;
           }};
 }

@@ -8,6 +8,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/json_text.h"
 #include "study/published.h"
 #include "study/results_file.h"
 #include "study/study.h"
@@ -113,7 +114,7 @@ int RunTables(const TablesOptions& options) {
   if (options.json) {
     Json json = {{"files", files}};
     json.update(report.json);
-    WriteOut(json.dump(2) + "\n");
+    WriteOut(JsonText(json, 2) + "\n");
   } else {
     WriteOut(report.markdown);
   }

@@ -14,6 +14,7 @@
 #include "cli/ranks.h"
 #include "fathom/base/error.h"
 #include "fathom/fitted/report.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom::cli {
 
@@ -112,7 +113,7 @@ int Train(const TrainingOptions& options, const DatasetRows& rows, Index first_s
     std::error_code ignored;
     std::filesystem::remove(control.checkpoint, ignored);
   }
-  WriteOut(options.json ? JsonReport(options.output, model, &dataset).dump(2) + "\n"
+  WriteOut(options.json ? JsonText(JsonReport(options.output, model, &dataset), 2) + "\n"
                         : HumanReport(options.output, model, &dataset));
   if (interrupted) return 128 + Interrupts::Caught();
   return log_lost.given() ? kBadInput : kGood;

@@ -13,6 +13,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/distributed/orders.h"
+#include "fathom/io/json_text.h"
 #include "study/embedded.h"
 #include "study/run_unit.h"
 #include "study/workers.h"
@@ -46,7 +47,7 @@ std::string Now() {
 
 // A unit as a text, for the rank that runs it.
 std::string JobOf(const Unit& unit) {
-  return nlohmann::json{unit.dataset, unit.split, unit.method->name}.dump();
+  return JsonText(nlohmann::json{unit.dataset, unit.split, unit.method->name});
 }
 
 const StudyMethod& MethodOf(const Study& study, const std::string& name,
@@ -61,7 +62,7 @@ const StudyMethod& MethodOf(const Study& study, const std::string& name,
 // Runs in the process of the unit.
 UnitOutcome Outcome(const Study& study, const std::string& job, const std::string& data_folder) {
   try {
-    const auto text = nlohmann::json::parse(job);
+    const auto text = ParseJson("a job", job);
     const std::string dataset = text[0];
     const SplitData data = LoadStudyData(study, data_folder, dataset);
     return RunUnit(data, data.splits[text[1].get<std::size_t>()],
@@ -107,7 +108,7 @@ UnitRecord MakeRecord(const std::string& study, const Unit& unit, const JobEnd& 
 void RunUnits(const Study& study, const std::vector<Unit>& units, const RunStudyOptions& options,
               const RunStudyCalls& calls, const Communicator& ranks, ResultsFile* results) {
   GiveOrder(Order::kStudy, ranks);
-  std::string order = nlohmann::json{options.study, options.data, options.processes}.dump();
+  std::string order = JsonText(nlohmann::json{options.study, options.data, options.processes});
   ranks.Broadcast(&order);
   std::vector<std::string> jobs;
   for (const Unit& unit : units) jobs.push_back(JobOf(unit));
@@ -129,7 +130,7 @@ void RunUnits(const Study& study, const std::vector<Unit>& units, const RunStudy
 void HelpUnits(const std::vector<MethodKind>& kinds, const Communicator& ranks) {
   std::string order;
   ranks.Broadcast(&order);
-  const auto text = nlohmann::json::parse(order);
+  const auto text = ParseJson("an order", order);
   const Study study = LoadStudy(text[0], kinds);
   const std::string data = text[1];
   HelpInProcesses(

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fathom/base/error.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom {
 
@@ -107,24 +108,7 @@ UnitOutcome TakeOutcome(Reader* reader) {
   return outcome;
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Discarded if it is not JSON, or nested more deeply than any record: what is nested is also copied
-// and freed level by level, on a stack that ends.
-Json ParseShallow(std::string_view text) {
-  constexpr int kDeepest = 20;
-  const auto check = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
-    if (depth > kDeepest) ThrowError("nested too deeply");
-    return true;
-  };
-  try {
-    return Json::parse(text, check, false);
-  } catch (const Error&) {
-    return Json(Json::value_t::discarded);
-  }
-}
+std::string Dump(const Json& json) { return JsonText(json, -1, NotUtf8::kReplace); }
 
 // A record has the seed twice: among the settings, and by itself for those who look for it.
 bool HasSeed(const Json& settings) { return settings.is_object() && settings.contains("seed"); }
@@ -165,7 +149,7 @@ std::string WriteRecord(const UnitRecord& record) {
 }
 
 std::optional<UnitRecord> ReadRecord(std::string_view line) {
-  Json json = ParseShallow(line);
+  Json json = TryParseOrderedJson(line);
   if (!json.is_object()) return {};
   for (const char* name : {"dataset", "method"}) {
     if (!json.contains(name) || !json[name].is_string()) return {};
@@ -202,7 +186,7 @@ std::string WriteOutcome(const UnitOutcome& outcome) {
 }
 
 std::optional<UnitOutcome> ReadOutcome(std::string_view text) {
-  Reader reader(ParseShallow(text));
+  Reader reader(TryParseOrderedJson(text));
   UnitOutcome outcome = TakeOutcome(&reader);
   if (!reader.good()) return {};
   return outcome;

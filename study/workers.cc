@@ -18,6 +18,7 @@
 #include "fathom/base/error.h"
 #include "fathom/base/option_text.h"
 #include "fathom/base/stopwatch.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/write_all.h"
 
 namespace fathom {
@@ -146,23 +147,18 @@ class Processes {
 // What ranks tell each other. Texts may hold any bytes.
 using Message = nlohmann::json;
 
-std::string Encode(const Message& json) {
-  const std::vector<std::uint8_t> bytes = Message::to_cbor(json);
-  return {bytes.begin(), bytes.end()};
-}
-
 std::string ReportOn(const std::vector<Ended>& ended) {
   Message list = Message::array();
   for (const auto& [job, end] : ended) {
     list.push_back({job, end.output, end.death, end.cpu_seconds, end.wall_seconds, end.peak_memory,
                     end.machine});
   }
-  return Encode(list);
+  return JsonBytes(list);
 }
 
 std::vector<Ended> ReadReport(const std::string& report) {
   std::vector<Ended> ended;
-  for (const Message& item : Message::from_cbor(report))
+  for (const Message& item : JsonFromBytes(report))
     ended.push_back({item[0], {item[1], item[2], item[3], item[4], item[5], item[6]}});
   return ended;
 }
@@ -218,7 +214,7 @@ void Work(const WorkersOptions& options, const RunJob& run, const Communicator& 
     const std::vector<std::string> reports = ranks.Gather(ReportOn(ended));
     std::string text = ranks.rank() == 0 ? orders(reports) : "";
     ranks.Broadcast(&text);
-    const Message all = Message::from_cbor(text);
+    const Message all = JsonFromBytes(text);
     if (all.is_null()) return;
     for (const Message& job : all[static_cast<std::size_t>(ranks.rank())])
       processes.Start({job[0], job[1]});
@@ -233,7 +229,7 @@ void RunInProcesses(const std::vector<std::string>& jobs, const WorkersOptions& 
   HandOut hand_out(jobs, options, calls, ranks.size());
   Work(options, calls.run, ranks, [&](const std::vector<std::string>& reports) {
     hand_out.Hear(reports);
-    return Encode(hand_out.Orders());
+    return JsonBytes(hand_out.Orders());
   });
 }
 

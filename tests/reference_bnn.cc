@@ -88,7 +88,8 @@ WeightNoise WeightNoiseOf(const Json& test) {
 }
 
 Bound BoundOf(const Json& test) {
-  return {.prior = {.mean = test.value("prior_mean", 0.0),
+  return {.shape = ShapeOf(test, "mu"),
+          .prior = {.mean = test.value("prior_mean", 0.0),
                     .variance = test.at("prior_variance").get<double>()},
           .kl_weight = 1,
           .rows = test.at("N").get<Index>()};
@@ -112,7 +113,7 @@ struct HmcCase {
     const auto noise = test.at("noise_variance").get<double>();
     return [this, prior, noise](const Vector& w, Vector* gradient) {
       MlpTape tape;
-      return EvaluateLogPosterior(shape, rows, w, WeightPrior(prior), noise, &tape, gradient);
+      return EvaluateLogPosterior({shape, w}, rows, WeightPrior(prior), noise, &tape, gradient);
     };
   }
 };
@@ -225,7 +226,7 @@ void CheckPbpEpochs(const Json& test, Comparison* compare) {
 void CheckViWeight(const Json& test, Comparison* compare) {
   const MlpShape shape = ShapeOf(test, "mu");
   MeanField gradient;
-  const VariationalLoss loss = WeightFormLoss(shape, MeanFieldOf(test), RowsOf(test), BoundOf(test),
+  const VariationalLoss loss = WeightFormLoss(BoundOf(test), MeanFieldOf(test), RowsOf(test),
                                               WeightNoiseOf(test), &gradient);
   CheckVariationalLoss(test, loss, shape, gradient, compare);
   const Json& expected = PartOf(test, "expected");
@@ -248,7 +249,7 @@ void CheckViLocal(const Json& test, Comparison* compare) {
   MeanField gradient;
   LocalTape tape;
   const VariationalLoss loss =
-      LocalFormLoss(shape, MeanFieldOf(test), rows, BoundOf(test), eps, &gradient, &tape);
+      LocalFormLoss(BoundOf(test), MeanFieldOf(test), rows, eps, &gradient, &tape);
   CheckVariationalLoss(test, loss, shape, gradient, compare);
   const Json& expected = PartOf(test, "expected");
   ExpectLayers(expected, "grad_rho", shape, gradient.rho, compare);
@@ -273,8 +274,7 @@ void CheckViGraves(const Json& test, Comparison* compare) {
   const MeanField q{Numbers(test.at("mu")), 0.5 * var.array().log(),
                     std::log(test.at("noise_variance").get<double>())};
   const auto loss = [&](Curvature curvature, MeanField* gradient) {
-    return GravesLoss(shape, q, RowsOf(test), BoundOf(test), WeightNoiseOf(test), curvature,
-                      gradient);
+    return GravesLoss(BoundOf(test), q, RowsOf(test), WeightNoiseOf(test), curvature, gradient);
   };
   // dL/drho = 2 var dL/dvar
   const auto by_variance = [&](const MeanField& gradient) -> Vector {
@@ -308,7 +308,7 @@ void CheckSgldStep(const Json& test, Comparison* compare) {
   ExpectNumber(expected, "noise_variance", NoiseVariance(point.kappa), compare);
   MlpTape tape;
   SgldPoint drift;
-  SgldDrift(shape, point, RowsOf(test), test.at("N").get<Index>(), prior, &tape, &drift);
+  SgldDrift(shape, point, RowsOf(test), {prior, test.at("N").get<Index>()}, &tape, &drift);
   ExpectLayers(expected, "grad_W", shape, drift.weights, compare);
   ExpectNumber(expected, "grad_kappa", drift.kappa, compare);
   SgldStep({test.at("step_weights").get<double>(), test.at("step_kappa").get<double>()},
@@ -326,10 +326,10 @@ void CheckHmcPosterior(const Json& test, Comparison* compare) {
   ExpectNumber(expected, "log_likelihood", value.log_likelihood, compare);
   ExpectNumber(expected, "log_posterior", value.value(), compare);
   ExpectLayers(expected, "gradient", of.shape, gradient, compare);
-  ExpectLayers(
-      expected, "fisher_diagonal", of.shape,
-      FisherDiagonal(of.shape, of.rows, of.weights, test.at("noise_variance").get<double>(), &tape),
-      compare);
+  ExpectLayers(expected, "fisher_diagonal", of.shape,
+               FisherDiagonal({of.shape, of.weights}, of.rows,
+                              test.at("noise_variance").get<double>(), &tape),
+               compare);
 }
 
 void CheckHmcLeapfrog(const Json& test, Comparison* compare) {
@@ -371,7 +371,7 @@ void CheckHmcGibbs(const Json& test, Comparison* compare) {
   const InverseGamma noise =
       Conditional({test.at("noise_shape").get<double>(), test.at("noise_scale").get<double>()},
                   static_cast<double>(of.rows.size()),
-                  SumSquaredResiduals(of.shape, of.weights, of.rows, &tape, nullptr));
+                  SumSquaredResiduals({of.shape, of.weights}, of.rows, &tape, nullptr));
   const Json& expected = PartOf(test, "expected");
   ExpectList(expected, "group_shapes", group_shapes, compare);
   ExpectList(expected, "group_scales", group_scales, compare);
@@ -391,7 +391,7 @@ void CheckDropout(const Json& test, Comparison* compare) {
   MlpTape tape;
   Vector gradient;
   const double loss =
-      DropoutLoss(shape, Numbers(test.at("W")), rows, factors, decay, &tape, &gradient);
+      DropoutLoss({shape, Numbers(test.at("W"))}, rows, factors, decay, &tape, &gradient);
   const Json& expected = PartOf(test, "expected");
   ExpectNumber(expected, "reg", decay, compare);
   ExpectList(expected, "output", tape.f, compare);

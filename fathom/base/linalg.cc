@@ -138,6 +138,20 @@ Matrix Product(const Factor& A, const Factor& B) {
   return C;
 }
 
+void SetProduct(const MatrixPart& A, const MatrixPart& B, MutablePart C) { C.noalias() = A * B; }
+
+void SetTimesTransposed(const MatrixPart& A, const MatrixPart& B, MutablePart C) {
+  C.noalias() = A * B.transpose();
+}
+
+void SetTransposedTimes(const MatrixPart& A, const MatrixPart& B, MutablePart C) {
+  C.noalias() = A.transpose() * B;
+}
+
+void AddTransposedTimes(const MatrixPart& A, const MatrixPart& B, MutablePart C) {
+  C.noalias() += A.transpose() * B;
+}
+
 namespace {
 
 using Block = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;

@@ -42,6 +42,13 @@ void Multiply(const Factor& A, const Factor& B, Triangle wanted, Matrix* C);
 // Expressions of Eigen say the same, but the compiler takes up to a second for each.
 Matrix Product(const Factor& A, const Factor& B);
 Vector LowerTimes(const Matrix& L, const Vector& x);
+// The same for parts of matrices: C = A B, C = A B', C = A' B and C += A' B.
+using MatrixPart = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
+using MutablePart = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
+void SetProduct(const MatrixPart& A, const MatrixPart& B, MutablePart C);
+void SetTimesTransposed(const MatrixPart& A, const MatrixPart& B, MutablePart C);
+void SetTransposedTimes(const MatrixPart& A, const MatrixPart& B, MutablePart C);
+void AddTransposedTimes(const MatrixPart& A, const MatrixPart& B, MutablePart C);
 
 // Copies the lower triangle to the upper one.
 void MirrorLower(Matrix* A);

@@ -10,6 +10,7 @@
 #include "fathom/base/error.h"
 #include "fathom/data/format_json.h"
 #include "fathom/distributed/orders.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom {
 
@@ -30,11 +31,6 @@ struct PieceOfRound {
   std::int64_t begin = 0, end = 0;  // among the bytes of the table
   std::int64_t rows = 0;
 };
-
-std::string ToText(const Json& json) {
-  const std::vector<std::uint8_t> bytes = Json::to_cbor(json);
-  return {bytes.begin(), bytes.end()};
-}
 
 // The file, and all of the layout that decides how a cell is read. Places are not among it: a rank
 // that finds a fault does not know the line.
@@ -70,7 +66,7 @@ bool HasFault(const CsvLayout& layout, const CsvPiece& piece, bool whole_lines, 
 class HelpedReading {
  public:
   explicit HelpedReading(const std::string& message) {
-    const Json json = Json::from_cbor(message);
+    const Json json = JsonFromBytes(message);
     layout_.separator = static_cast<char>(json.at("separator").get<int>());
     json.at("names").get_to(layout_.names);
     json.at("destinations").get_to(layout_.destinations);
@@ -140,7 +136,7 @@ class HelpedReading {
       for (const LevelCodes& codes : piece.levels) of_columns.push_back(codes.texts());
       levels.push_back(std::move(of_columns));
     }
-    return ToText({faults, levels});
+    return JsonBytes({faults, levels});
   }
 
   Index columns() const { return columns_; }
@@ -178,7 +174,7 @@ PieceHelpers::PieceHelpers(const Communicator& ranks, const FileBytes& file,
                            const CsvLayout& layout, const ReadOptions& options, Index columns)
     : ranks_(ranks), file_(file), layout_(layout), columns_(columns), workers_{0} {
   if (ranks_.size() == 1) return;
-  std::string message = ToText(ReadingJson(file, layout, options, columns));
+  std::string message = JsonBytes(ReadingJson(file, layout, options, columns));
   GiveOrder(Order::kRead, ranks_);
   ranks_.Broadcast(&message);
   const std::vector<std::string> able = ranks_.Gather("");
@@ -268,7 +264,7 @@ std::vector<char> PieceHelpers::Parse(std::span<const CsvPiece> pieces, bool who
   const double* next = in_.values.data();
   for (const int rank : workers_) {
     if (rank == 0) continue;
-    const Json json = Json::from_cbor(told[rank]);
+    const Json json = JsonFromBytes(told[rank]);
     std::size_t of_rank = 0;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (rank_of[i] != rank) continue;

@@ -15,6 +15,7 @@
 #include "fathom/data/packed_block.h"
 #include "fathom/data/table_parts.h"
 #include "fathom/io/file_bytes.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/scratch_file.h"
 
 namespace fathom {
@@ -108,8 +109,7 @@ std::uint64_t HashOf(const ReadOptions& options) {
                      options.faulty_cells_are_missing,
                      only,
                      options.names};
-  const std::vector<std::uint8_t> bytes = Json::to_cbor(json);
-  return HashBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return HashBytes(JsonBytes(json));
 }
 
 std::uint64_t HashOf(const FileBytes& file, const ReadOptions& options) {
@@ -185,7 +185,7 @@ class BlockWriter : public RowSink {
 
   void Finish(std::uint64_t source) {
     Flush();
-    const std::vector<std::uint8_t> head = Json::to_cbor(HeadJson(content_.head, content_.places));
+    const std::string head = JsonBytes(HeadJson(content_.head, content_.places));
     Footer footer{.rows = static_cast<std::uint64_t>(content_.rows),
                   .block_rows = static_cast<std::uint64_t>(content_.block_rows),
                   .blocks = content_.blocks.size(),
@@ -196,7 +196,7 @@ class BlockWriter : public RowSink {
       content_.file.Write(bytes);
       footer.hash = HashBytes(bytes, footer.hash);
     };
-    write(BytesOf(head));
+    write(head);
     write(BytesOf(content_.blocks));
     write(BytesOf(content_.widths));
     std::copy(kPackedMagic.begin(), kPackedMagic.end(), footer.magic.begin());
@@ -254,7 +254,7 @@ std::uint64_t ReadIndex(Content* content) {
   if (HashBytes(widths, HashBytes(blocks, HashBytes(head))) != footer.hash)
     ThrowDamaged(content->name);
   try {
-    HeadFromJson(Json::from_cbor(head.begin(), head.end()), &content->head, &content->places);
+    HeadFromJson(JsonFromBytes(head), &content->head, &content->places);
   } catch (const Json::exception&) {
     ThrowDamaged(content->name);
   }

@@ -2,6 +2,7 @@
 
 #include "fathom/fitted/export.h"
 #include "fathom/fitted/model_file.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom {
@@ -37,7 +38,7 @@ std::string ExportJson(const Model& model) {
   const SafeTensors content = ModelToTensors(model);
   OrderedJson json = {{"format", content.metadata.at("format")},
                       {"format_version", content.metadata.at("format_version")},
-                      {"model", OrderedJson::parse(content.metadata.at("model"))},
+                      {"model", TryParseOrderedJson(content.metadata.at("model"))},
                       {"companions", OrderedJson::array()},
                       {"arrays", OrderedJson::object()}};
   AddKeysOfOldFormats(model, &json);
@@ -45,7 +46,7 @@ std::string ExportJson(const Model& model) {
     const double* next = tensor.values.data();
     json["arrays"][name] = Nested(tensor.shape, 0, &next);
   }
-  return json.dump() + "\n";
+  return JsonText(json) + "\n";
 }
 
 }  // namespace fathom

@@ -1,4 +1,5 @@
 #include "fathom/fitted/model_file.h"
+#include "fathom/io/json_text.h"
 #include "fathom/version.h"
 
 #include <cmath>
@@ -286,7 +287,7 @@ SafeTensors ModelToTensors(const Model& model) {
                        ArrayWriter(&content, kCalibrationPrefix));
     content.metadata = {{"format", kFormat},
                         {"format_version", std::to_string(kFormatVersion)},
-                        {"model", description.dump()}};
+                        {"model", JsonText(description)}};
   } catch (const Json::exception&) {
     ThrowError("the name of a column or file is not UTF-8");
   }

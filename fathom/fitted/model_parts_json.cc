@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fathom/fitted/description.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom {
 
@@ -196,15 +197,7 @@ void ReadScalers(const Json& description, const Schema& schema, const ArrayReade
 Json ParseDescription(const SafeTensors& content, const std::string& key) {
   const auto found = content.metadata.find(key);
   if (found == content.metadata.end()) ThrowError("its metadata have no ", Quoted(key));
-  const auto shallow = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
-    if (depth > 10) ThrowError("its description is nested too deeply");
-    return true;
-  };
-  try {
-    return Json::parse(found->second, shallow);
-  } catch (const Json::exception&) {
-    ThrowError("its description is not JSON");
-  }
+  return ParseJson("its description", found->second, 10);
 }
 
 }  // namespace fathom

@@ -11,6 +11,7 @@
 #include "fathom/fitted/describe.h"
 #include "fathom/fitted/expert.h"
 #include "fathom/fitted/relevance.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 
 namespace fathom {
@@ -182,7 +183,8 @@ std::string FindingLines(const nlohmann::json& findings) {
   for (const char* part : {"settings", "diagnostics"}) {
     for (const auto& [name, value] : findings[part].items()) {
       if (value.is_structured() && !value.empty() && value[0].is_structured()) continue;
-      text += "  " + name + " = " + (value.is_number_float() ? Short(value) : value.dump()) + "\n";
+      text +=
+          "  " + name + " = " + (value.is_number_float() ? Short(value) : JsonText(value)) + "\n";
     }
   }
   return text;

@@ -7,6 +7,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom {
 
@@ -15,8 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 [[noreturn]] void Refuse(const Json& json, const std::string& name, const std::string& what) {
-  ThrowError(name, " must be ", what, ", not ",
-             Quoted(json.dump(-1, ' ', true, Json::error_handler_t::replace)));
+  ThrowError(name, " must be ", what, ", not ", Quoted(JsonInAscii(json)));
 }
 
 template <typename Integer>

@@ -16,6 +16,7 @@
 #include "fathom/base/text.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/file_bytes.h"
+#include "fathom/io/json_text.h"
 
 namespace fathom {
 namespace {
@@ -179,8 +180,8 @@ class Reader {
     std::vector<std::uint64_t> sizes;
     for (const Json& size : *list) {
       if (!size.is_number_unsigned()) {
-        Refuse("'", key, "' of array ", Quoted(name), " holds what is no size: ",
-               Quoted(size.dump(-1, ' ', true, Json::error_handler_t::replace)));
+        Refuse("'", key, "' of array ", Quoted(name),
+               " holds what is no size: ", Quoted(JsonInAscii(size)));
       }
       sizes.push_back(size.get<std::uint64_t>());
     }
@@ -263,7 +264,7 @@ Layout LayOut(const std::string& path, const SafeTensors& content) {
   }
   std::string text;
   try {
-    text = header.dump();
+    text = JsonText(header);
   } catch (const Json::exception&) {
     ThrowError(path, ": cannot write the file: a name or metadata text in it is not UTF-8");
   }

@@ -10,6 +10,7 @@
 #include "fathom/fitted/arrays.h"
 #include "fathom/fitted/model_file.h"
 #include "fathom/fitted/model_parts_json.h"
+#include "fathom/io/json_text.h"
 #include "fathom/io/json_value.h"
 #include "fathom/model/packing.h"
 
@@ -179,7 +180,7 @@ SafeTensors CheckpointToTensors(const Checkpoint& checkpoint, const std::string&
              [&](const std::string& name, const auto& value) { numbers[name] = ToJson(value); });
   if (!checkpoint.factors.arrays.empty()) numbers[kUpdates] = checkpoint.factors.updates;
   if (checkpoint.lengthened) numbers[kLengthened] = true;
-  content.metadata[kMetadata] = numbers.dump();
+  content.metadata[kMetadata] = JsonText(numbers);
   const ArrayWriter arrays(&content);
   for (const auto& [name, array] : checkpoint.factors.arrays)
     arrays.Write(FactorPrefix() + name, array);

@@ -19,6 +19,7 @@
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/fitted/relevance.h"
 #include "fathom/fitted/report.h"
+#include "fathom/io/json_text.h"
 #include "fathom/recipe/recipe_json.h"
 #include "python/src/distribution.h"
 #include "python/src/tables.h"
@@ -287,9 +288,10 @@ void BindDescriptions(ModelClass* model_class) {
           py::arg("names"),
           "The columns of digits whose bits the model has learnt, and how many it needs.")
       .def("recipe",
-           [](const FittedModel& model) { return RecipeToJson(model.model().recipe()).dump(); })
-      .def("report",
-           [](const FittedModel& model) { return JsonReport("", model.model(), nullptr).dump(); })
+           [](const FittedModel& model) { return JsonText(RecipeToJson(model.model().recipe())); })
+      .def(
+          "report",
+          [](const FittedModel& model) { return JsonText(JsonReport("", model.model(), nullptr)); })
       .def("report_text",
            [](const FittedModel& model) { return HumanReport("", model.model(), nullptr); })
       .def("relevance", &RelevanceOf)

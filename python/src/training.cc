@@ -15,6 +15,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/fit/fit.h"
+#include "fathom/io/json_text.h"
 #include "fathom/recipe/quality.h"
 #include "fathom/recipe/recipe_json.h"
 #include "python/src/model.h"
@@ -97,7 +98,7 @@ py::tuple Watch(const WatchOptions& options, const Train& train) {
 Recipe MakeRecipe(const std::string& json, const std::string& quality,
                   const std::set<std::string>& given) {
   Recipe recipe;
-  UpdateRecipe(nlohmann::json::parse(json), &recipe);
+  UpdateRecipe(ParseJson("the recipe", json), &recipe);
   Quality word = Quality::kDefault;
   if (!FromName(quality, &word))
     ThrowError("quality must be 'fast', 'default', 'best' or 'paper', not '", quality, "'");
@@ -163,7 +164,7 @@ void BindTraining(py::module_* module) {
   py::class_<Recipe>(*module, "Recipe", "Everything that decides how a table becomes a model.")
       .def(py::init(&MakeRecipe), py::arg("json"), py::arg("quality"), py::arg("given"))
       .def_property_readonly("threads", [](const Recipe& recipe) { return recipe.threads; })
-      .def("json", [](const Recipe& recipe) { return RecipeToJson(recipe).dump(); });
+      .def("json", [](const Recipe& recipe) { return JsonText(RecipeToJson(recipe)); });
   py::class_<Dataset>(*module, "Dataset", "Rows of inputs and targets, checked.")
       .def(py::init(&DatasetFor), py::arg("table"), py::arg("targets"), py::arg("weights"),
            py::arg("classify"), py::arg("input_std"), py::arg("like"))
@@ -205,7 +206,7 @@ void BindTraining(py::module_* module) {
       },
       py::arg("dataset"), py::arg("options"), "Goes on with a training that was stopped.");
   module->def(
-      "recipe_fields", [] { return DescribeRecipe().dump(); },
+      "recipe_fields", [] { return JsonText(DescribeRecipe()); },
       "The fields of a recipe as JSON: name, kind, default, range and help of each.");
 }
 
