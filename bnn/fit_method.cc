@@ -178,9 +178,54 @@ void NoteAgreement(const std::vector<Chain>& chains, FitContext* context) {
                   Digits(of_f.median_rhat) + ", above " + Digits(kAgreed));
 }
 
+// The trials of steps and priors, the best first; none if the step is given.
+std::vector<SgldTrial> TrialsOf(const SgldOptions& sgld, FitContext* context) {
+  const double work = static_cast<double>(sgld.chains * (sgld.start_steps + sgld.steps));
+  if (context->options.step > 0) {
+    context->watch->Plan(work);
+    return {};
+  }
+  const std::vector<Cut> cuts = MakeCuts(context->dataset, context->Seed("cuts"));
+  context->watch->Plan(work + SgldTrialWork(cuts.size(), sgld));
+  std::vector<SgldTrial> trials = TrySgldSettings(
+      context->shape, cuts, sgld, context->Seed("trials"), context->pool, context->watch);
+  if (context->watch->stopped()) throw StoppedTooEarly("stopped while the step was chosen");
+  std::erase_if(trials,
+                [](const SgldTrial& trial) { return !std::isfinite(trial.log_likelihood); });
+  if (trials.empty()) throw NumericalError("every step that was tried diverged");
+  return trials;
+}
+
+}  // namespace
+
+std::vector<Chain> SampleWithSteps(const std::vector<SgldTrial>& trials, SgldOptions* sgld,
+                                   FitContext* context) {
+  std::vector<Chain> chains;
+  const auto sample = [&] {
+    chains = SampleSgld(context->shape, context->train.rows, *sgld, context->Seed("chains"),
+                        context->pool, context->watch);
+    ++sgld->attempt;
+    return !chains.empty() || context->watch->stopped();
+  };
+  if (trials.empty()) sample();
+  for (const SgldTrial& trial : trials) {
+    if (sgld->attempt > 0 && trial.step >= sgld->step) continue;
+    sgld->step = trial.step;
+    sgld->prior = trial.prior;
+    context->Note("trial_log_likelihood", ToJson(trial.log_likelihood));
+    if (sample()) break;
+  }
+  if (chains.empty() && context->watch->stopped())
+    throw StoppedTooEarly("stopped before the first draw was kept");
+  if (chains.empty()) throw NumericalError("all chains diverged; give a smaller step");
+  if (sgld->attempt > 1) context->Note("steps_that_diverged", sgld->attempt - 1);
+  return chains;
+}
+
+namespace {
+
 NetworkPosterior FitSgld(FitContext* context) {
   const BaselineOptions& options = context->options;
-  const Rows& rows = context->train.rows;
   SgldOptions sgld{.steps = Default(options.steps, 20000),
                    .draws = Default(options.draws, 400),
                    .chains = options.chains,
@@ -188,26 +233,8 @@ NetworkPosterior FitSgld(FitContext* context) {
                    .step = options.step,
                    .kappa_step = options.noise_step};
   sgld.draws = std::min(sgld.draws, std::max<Index>(1, sgld.steps - sgld.steps / 3));
-  const double work = static_cast<double>(sgld.chains * (sgld.start_steps + sgld.steps));
-  if (options.step == 0) {
-    const std::vector<Cut> cuts = MakeCuts(context->dataset, context->Seed("cuts"));
-    context->watch->Plan(work + SgldTrialWork(cuts.size(), sgld));
-    const std::vector<SgldTrial> trials = TrySgldSettings(
-        context->shape, cuts, sgld, context->Seed("trials"), context->pool, context->watch);
-    if (context->watch->stopped()) throw StoppedTooEarly("stopped while the step was chosen");
-    if (!std::isfinite(trials.front().log_likelihood))
-      throw NumericalError("every step that was tried diverged");
-    sgld.step = trials.front().step;
-    sgld.prior = trials.front().prior;
-    context->Note("trial_log_likelihood", ToJson(trials.front().log_likelihood));
-  } else {
-    context->watch->Plan(work);
-  }
-  const std::vector<Chain> chains = SampleSgld(context->shape, rows, sgld, context->Seed("chains"),
-                                               context->pool, context->watch);
-  if (chains.empty() && context->watch->stopped())
-    throw StoppedTooEarly("stopped before the first draw was kept");
-  if (chains.empty()) throw NumericalError("all chains diverged; give a smaller step");
+  const std::vector<SgldTrial> trials = TrialsOf(sgld, context);
+  const std::vector<Chain> chains = SampleWithSteps(trials, &sgld, context);
   context->steps = sgld.steps;
   context->Choose("steps", sgld.steps);
   context->Choose("step", sgld.step);

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "bnn/expert.h"
 #include "bnn/options.h"
+#include "bnn/sgld.h"
 #include "bnn/training_rows.h"
 #include "bnn/watch.h"
 #include "fathom/base/threads.h"
@@ -32,6 +34,12 @@ struct FitContext {
   void Note(const char* name, const nlohmann::json& value) { findings.diagnostics[name] = value; }
   void Warn(const std::string& text) { findings.warnings.push_back(text); }
 };
+
+// Chains with the setting of the first trial, or with that of *sgld if there is none. Chains are
+// longer than their trials, on more rows, and may diverge where these did not: then the best of the
+// smaller steps is next. *sgld becomes what was taken.
+std::vector<Chain> SampleWithSteps(const std::vector<SgldTrial>& trials, SgldOptions* sgld,
+                                   FitContext* context);
 
 // Fits the method of the options. Throws as FitBaseline does.
 NetworkPosterior FitMethod(FitContext* context);

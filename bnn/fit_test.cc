@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bnn/expert.h"
+#include "bnn/fit_method.h"
 #include "bnn/training_rows.h"
 #include "fathom/base/error.h"
 #include "fathom/evaluate/metrics.h"
@@ -208,6 +209,31 @@ TEST(SeedFor, DiffersByPurposeAndSeed) {
   EXPECT_NE(SeedFor(1, "a"), SeedFor(1, "b"));
   EXPECT_NE(SeedFor(1, "a"), SeedFor(2, "a"));
   EXPECT_EQ(SeedFor(1, "a"), SeedFor(1, "a"));
+}
+
+TEST(Sgld, WhereAllChainsDivergeTheBestOfTheSmallerStepsIsNext) {
+  const Dataset dataset = MakeRows(60, 1);
+  const BaselineOptions options = Quick(Baseline::kSgld);
+  const TrainingRows train = Standardize(dataset);
+  const MlpShape shape(train.x.cols(), options.hidden, options.activation);
+  const ThreadPool pool(1);
+  Watch watch;
+  FitContext context{.dataset = dataset,
+                     .options = options,
+                     .train = train,
+                     .shape = shape,
+                     .pool = pool,
+                     .watch = &watch,
+                     .seed = 1};
+  SgldOptions sgld{.steps = 300, .draws = 10, .chains = 2, .start_steps = 50};
+  const auto chains = SampleWithSteps(
+      {{.step = 9, .log_likelihood = 0}, {.step = 10}, {.step = 1e-3}, {.step = 1e-4}}, &sgld,
+      &context);
+  EXPECT_EQ(chains.size(), 2u);
+  EXPECT_EQ(sgld.step, 1e-3);
+  EXPECT_EQ(context.findings.diagnostics["steps_that_diverged"], 1);
+  SgldOptions hopeless = {.steps = 300, .draws = 10, .chains = 2, .start_steps = 50};
+  EXPECT_THROW(SampleWithSteps({{.step = 9}}, &hopeless, &context), NumericalError);
 }
 
 }  // namespace

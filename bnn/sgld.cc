@@ -260,7 +260,9 @@ std::vector<Chain> SampleSgld(const MlpShape& shape, const Rows& rows, const Sgl
                               std::uint64_t seed, const ThreadPool& pool, Watch* watch) {
   std::vector<std::optional<Chain>> all(static_cast<std::size_t>(options.chains));
   pool.Run(options.chains, [&](Index c) {
-    const std::string name = "chain " + std::to_string(c);
+    const std::string attempt =
+        options.attempt == 0 ? "" : "attempt " + std::to_string(options.attempt) + ", ";
+    const std::string name = attempt + "chain " + std::to_string(c);
     Job job(name, watch);
     all[static_cast<std::size_t>(c)] =
         SampleSgldChain(shape, rows, options, SeedFor(seed, name), &job);

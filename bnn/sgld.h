@@ -35,6 +35,7 @@ struct SgldOptions {
   double step = 1e-3;     // of the weights and, unless it is given, of kappa
   double kappa_step = 0;  // 0: as `step`
   PriorScale prior = PriorScale::kFanIn;
+  Index attempt = 0;  // keeps its chains apart from those of other attempts of one fit
 };
 
 // Nothing if it diverged: a weight is not finite, or the squared residuals grew tenfold.

@@ -4,7 +4,7 @@
 #   fathom_sanitized(<name> <sanitizers> <regular expression of files>)
 # builds fathom_<name>_tests and fathom_<name>_fuzz_replay; .ci/run runs them.
 function(fathom_sanitized name sanitizers files)
-  set(sources ${FATHOM_COMPUTING} ${FATHOM_SOURCES})
+  set(sources ${FATHOM_COMPUTING} ${FATHOM_SOURCES} ${FATHOM_BNN_SOURCES} ${FATHOM_BNN_UPPER})
   list(FILTER sources INCLUDE REGEX "${files}")
   add_library(fathom_${name} OBJECT EXCLUDE_FROM_ALL ${sources})
   set_target_properties(fathom_${name} PROPERTIES UNITY_BUILD ${FATHOM_UNITY} UNITY_BUILD_MODE GROUP)
@@ -30,5 +30,5 @@ function(fathom_sanitized name sanitizers files)
 endfunction()
 
 # What reads foreign bytes, and what threads share.
-fathom_sanitized(readers address,undefined "^fathom/(io/|data/|recipe/recipe_json|train/checkpoint|fitted/(arrays|description|model_file|model_parts|old_formats))")
+fathom_sanitized(readers address,undefined "^bnn/(checkpoint|expert|journal|options)|^fathom/(io/|data/|recipe/recipe_json|train/checkpoint|fitted/(arrays|description|model_file|model_parts|old_formats))")
 fathom_sanitized(threads thread "^fathom/(base/(blas_lock|threads)|data/csv|inference/(add_in_tree|aep|latent|log_z|network|predict|row_)|fitted/predict|fit/)")

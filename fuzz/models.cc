@@ -1,4 +1,6 @@
 // Models, checkpoints and settings of others.
+#include "bnn/checkpoint.h"
+#include "bnn/expert.h"
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/prediction_table.h"
 #include "fathom/io/safetensors.h"
@@ -11,6 +13,7 @@ FATHOM_FUZZ_TARGET(safetensors) { fathom::SafeTensorsFromBytes("fuzz", bytes); }
 FATHOM_FUZZ_TARGET(toml) { fathom::ParseToml("fuzz", bytes); }
 
 FATHOM_FUZZ_TARGET(model) {
+  fathom::bnn::RegisterNetworkExpert();
   const fathom::ModelPredictor predictor(fathom::ModelFromBytes("fuzz", bytes), 1);
   fathom::Moments inputs;
   inputs.SetZero(2, predictor.model().schema().width());
@@ -19,3 +22,5 @@ FATHOM_FUZZ_TARGET(model) {
 }
 
 FATHOM_FUZZ_TARGET(checkpoint) { fathom::CheckpointFromBytes("fuzz", bytes); }
+
+FATHOM_FUZZ_TARGET(baseline) { fathom::bnn::BaselineCheckpointFromBytes("fuzz", bytes); }

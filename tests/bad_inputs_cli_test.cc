@@ -95,7 +95,7 @@ class BadInputs : public ProgramTest {
     // Formats up to 5 have no checksum, so that what is wrong with them is found further inside.
     const auto old = [](const std::string& file) {
       return WithReplaced(WithReplaced(file, R"("checksum")", R"("checksun")"),
-                          R"("format_version":"7")", R"("format_version":"5")");
+                          R"("format_version":"8")", R"("format_version":"5")");
     };
     const std::map<std::string, std::string> models = {
         {"empty", ""},
@@ -105,7 +105,7 @@ class BadInputs : public ProgramTest {
         {"cut", bytes.substr(0, bytes.size() - 8)},
         {"flipped", flipped},
         {"nan", old(nan)},
-        {"future", WithReplaced(old(bytes), R"("format_version":"5")", R"("format_version":"8")")},
+        {"future", WithReplaced(old(bytes), R"("format_version":"5")", R"("format_version":"9")")},
         {"shapes", WithReplaced(old(bytes), R"(\"inducing\":10)", R"(\"inducing\":11)")}};
     for (const auto& [name, content] : models) folder_.Write(name + ".fathom", content);
   }

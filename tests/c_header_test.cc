@@ -114,6 +114,12 @@ TEST(CHeaderEnsemble, OfWarpedInputsSeenRowsAndRowsBeyond) {
       {.targets = 2, .uncertain = true, .networks = true, .local_noise = true, .edges = true}));
 }
 
+TEST(CHeaderEnsemble, OfTreesBesideOthers) {
+  ExpectSamePredictions(RandomEnsemble({.trees = true}));
+  ExpectSamePredictions(
+      RandomEnsemble({.targets = 2, .networks = true, .trees = true, .edges = true}));
+}
+
 TEST(CHeaderEnsemble, OfNeighboursAlone) {
   ExpectSamePredictions(RandomEnsemble({}));
   ExpectSamePredictions(RandomEnsemble({.rows = 7}));  // fewer than it would look at

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "bnn/expert.h"
+#include "bnn/fit.h"
 #include "fathom/fathom.h"
 #include "fathom/train/checkpoint.h"
 #include "tests/support/bad_tables.h"
@@ -80,7 +82,7 @@ void AddTables(Corpus* corpus) {
 // A file of an older format, which has no checksum: else every change would be refused at the door.
 std::string WithoutChecksum(const std::string& bytes) {
   const std::string older = Replaced(Replaced(bytes, "\"checksum\"", "\"checksun\""),
-                                     "\"format_version\":\"7\"", "\"format_version\":\"5\"");
+                                     "\"format_version\":\"8\"", "\"format_version\":\"5\"");
   if (older == Replaced(bytes, "\"checksum\"", "\"checksun\""))
     throw std::logic_error("the fuzz seeds do not know this format of model files");
   return older;
@@ -133,6 +135,34 @@ void AddModels(Corpus* corpus) {
   AddModel(Fit(Few({0, 1, 2, 0, 1, 2, 2, 2, 0, 0}, {"a", "b", "c"}), classes), corpus);
 }
 
+// The model of each method, and the checkpoint of a fit that was stopped halfway.
+void AddBaselines(Corpus* corpus) {
+  bnn::RegisterNetworkExpert();
+  for (const std::string& name : AllNames<bnn::Baseline>()) {
+    bnn::BaselineOptions options{.hidden = {2}};
+    FromName(name, &options.method);
+    options.steps = options.method == bnn::Baseline::kSgld ? 60 : 20;
+    options.epochs = 3;
+    options.burn_in = 4;
+    options.draws = 3;
+    options.chains = 2;
+    options.threads = 1;
+    const Dataset rows = Few({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8});
+    AddModel(bnn::FitBaseline(rows, options), corpus);
+    const std::string checkpoint = corpus->Path("checkpoint");
+    try {
+      bnn::FitBaseline(
+          rows, options,
+          {.callback = [](double fraction) { return fraction < 0.5; }, .checkpoint = checkpoint});
+    } catch (const bnn::StoppedTooEarly&) {
+    }
+    const std::string bytes = ReadBytes(checkpoint);
+    corpus->Add("safetensors", bytes);
+    corpus->Add("baseline", Replaced(bytes, "\"checksum\"", "\"checksun\""));
+    fs::remove(checkpoint);
+  }
+}
+
 }  // namespace
 }  // namespace fathom
 
@@ -145,4 +175,5 @@ int main(int argc, char** argv) {
   fathom::Corpus corpus(argv[1]);
   fathom::AddTables(&corpus);
   fathom::AddModels(&corpus);
+  fathom::AddBaselines(&corpus);
 }

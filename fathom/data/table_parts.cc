@@ -87,6 +87,9 @@ FileBytes Join(const std::string& pattern, const std::vector<std::string>& paths
       extent.place = place;
       extent.offset = static_cast<std::size_t>(text.data() - file.bytes().data());
       extent.size = text.size();
+      // The newline behind it is among our bytes in any case.
+      const std::string_view behind = file.bytes().substr(extent.offset + text.size(), 1);
+      if (behind == "\n") ++extent.size;
       extents.push_back(std::move(extent));
     }
     place += text.size() + 1;

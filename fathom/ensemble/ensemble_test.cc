@@ -106,6 +106,29 @@ TEST(Ensemble, ComesBackFromItsFile) {
   }
 }
 
+// Where the table jumps, trees know more than functions that are alike everywhere.
+TEST(Ensemble, HasTreesWhereTheTableJumps) {
+  DatasetParts table = Wave(450);
+  RandomStream stream(9);
+  table.inputs = Moments::Certain(stream.NormalMatrix(450, 2));
+  for (Index n = 0; n < 450; ++n) {
+    const double a = table.inputs.mean(n, 0), b = table.inputs.mean(n, 1);
+    table.targets(n, 0) = (a > 0.4 ? 3 : 0) - (b > -0.3 && a < 1 ? 5 : 0) + 0.1 * stream.Normal();
+  }
+  const Model model = Fit(table, SmallStack());
+  EXPECT_EQ(CountKind(model, "trees"), 1);
+  EXPECT_TRUE(KnowsRelevance(model));
+  EXPECT_GT(FindRelevance(model).share.minCoeff(), 0);
+  // Rows together have the variances of rows alone.
+  const Moments x = Wave(7).inputs;
+  const ModelPredictor predictor(model, 1);
+  const Matrix alone = predictor.Predict(x).Variance();
+  EXPECT_LT((predictor.PredictJoint(x).Variance() - alone).norm(), 1e-9 * alone.norm());
+  Recipe recipe = SmallStack();
+  recipe.local = Local::kOnly;
+  EXPECT_EQ(CountKind(Fit(table, recipe), "trees"), 0);
+}
+
 TEST(Ensemble, IsNotWorseThanALineWhereALineIsAllThereIs) {
   RandomStream stream(5);
   DatasetParts line;

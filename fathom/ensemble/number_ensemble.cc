@@ -159,6 +159,10 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
     if (on_kinds_.back() != nullptr)
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }
+  if (recipe_.local == Local::kAuto && TreeCandidate::CanLearn(table_)) {
+    trees_ = std::make_unique<TreeCandidate>(table_, recipe_.seed, pool_);
+    candidates.push_back({&trees_->left_out(), nullptr});
+  }
   if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates, line_.get());
   const LeftOut left_out = Together(candidates, weights);
@@ -202,6 +206,8 @@ void NumberEnsemble::Assemble(const std::vector<const CrossFit*>& kinds, const V
     }
     if (above > 0) add(on_kinds_[k]->MakeExpert(), above, trend);
   }
+  const double trees = trees_ != nullptr ? take() : 0;
+  if (trees > 0) add(trees_->MakeExpert(), trees, {});
   if (line + on_line > 0) {
     add(std::make_shared<LinearExpert>(line_->ridge), line, {});
     if (on_line > 0) add(on_line_->MakeExpert(), on_line, {members_.size() - 1});

@@ -10,6 +10,7 @@
 #include "fathom/ensemble/cross_fit.h"
 #include "fathom/ensemble/neighbour_candidate.h"
 #include "fathom/ensemble/scaled_table.h"
+#include "fathom/ensemble/tree_candidate.h"
 #include "fathom/fitted/calibration.h"
 #include "fathom/linear/ridge.h"
 #include "fathom/optimize/progress.h"
@@ -31,7 +32,7 @@ class NumberEnsemble {
   // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
   bool IsPromising(const CrossFit& kind) const;
 
-  // Adds the neighbour GPs on the kinds, all of which are complete, weighs and calibrates.
+  // Adds trees, and neighbour GPs on the kinds, all of which are complete; weighs and calibrates.
   void Finish(const std::vector<const CrossFit*>& kinds);
 
   // The members in the order in which they build on each other, and their calibration.
@@ -58,6 +59,7 @@ class NumberEnsemble {
   std::unique_ptr<RidgeFit> line_;
   std::unique_ptr<NeighbourCandidate> on_line_;
   std::vector<std::unique_ptr<NeighbourCandidate>> on_kinds_;
+  std::unique_ptr<TreeCandidate> trees_;
   std::vector<Member> members_;
   std::shared_ptr<const Calibration> calibration_;
   Moments centre_;

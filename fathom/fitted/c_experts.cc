@@ -71,10 +71,12 @@ void CheckExpertForC(const Expert& expert) {
   }
   if (dynamic_cast<const LinearExpert*>(&expert) != nullptr ||
       dynamic_cast<const NeighbourExpert*>(&expert) != nullptr ||
-      dynamic_cast<const LogisticExpert*>(&expert) != nullptr)
+      dynamic_cast<const LogisticExpert*>(&expert) != nullptr ||
+      dynamic_cast<const TreesExpert*>(&expert) != nullptr)
     return;
-  ThrowError("a C header cannot be written for a member of the kind ", Quoted(expert.Kind()),
-             "; deep GPs, neighbour GPs, straight lines and logistic regressions can be exported");
+  ThrowError(
+      "a C header cannot be written for a member of the kind ", Quoted(expert.Kind()),
+      "; deep GPs, neighbour GPs, trees, straight lines and logistic regressions can be exported");
 }
 
 std::vector<std::string> KernelFamilies(const Expert& expert) {
@@ -94,6 +96,8 @@ std::string CExpertWriter::Write(const Expert& expert, Index trends, const std::
     return "@ask_line, &" + WriteLine(line->ridge(), own);
   if (const auto* logistic = dynamic_cast<const LogisticExpert*>(&expert))
     return "@ask_logistic, &" + WriteLogistic(logistic->logistic(), own);
+  if (const auto* trees = dynamic_cast<const TreesExpert*>(&expert))
+    return "@ask_trees, &" + WriteTrees(*trees, own);
   return "@ask_neighbours, &" +
          WriteNeighbours(dynamic_cast<const NeighbourExpert&>(expert), trends, own);
 }
@@ -181,6 +185,21 @@ std::string CExpertWriter::WriteLogistic(const Logistic& logistic, const std::st
   return text_.Structs("logistic", "logistic" + own,
                        {Entry(logistic.inputs(), weights, intercept)}) +
          "[0]";
+}
+
+std::string CExpertWriter::WriteTrees(const TreesExpert& expert, const std::string& own) {
+  std::vector<std::string> sums;
+  for (const BoostedTrees& trees : expert.trees()) {
+    const std::string of_target = own + "_" + std::to_string(sums.size());
+    std::vector<std::string> nodes;
+    for (const TreeNode& node : trees.nodes)
+      nodes.push_back(Entry(node.column, node.right, CNumber(node.value)));
+    const std::string table = text_.Structs("node", "nodes" + of_target, nodes);
+    const std::string roots = text_.Table(
+        "roots" + of_target, std::vector<std::size_t>(trees.roots.begin(), trees.roots.end()));
+    sums.push_back(Entry(trees.roots.size(), CNumber(trees.base), roots, table));
+  }
+  return text_.Structs("trees", "trees" + own, sums) + "[0]";
 }
 
 std::string CExpertWriter::SharedTable(const std::string& name, Matrix numbers) {

@@ -11,6 +11,7 @@
 #include "fathom/fitted/linear_expert.h"
 #include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
+#include "fathom/fitted/trees_expert.h"
 #include "fathom/model/conditioned_model.h"
 
 namespace fathom {
@@ -38,6 +39,7 @@ class CExpertWriter {
   std::string WriteLine(const Ridge& ridge, const std::string& own);
   std::string WriteLogistic(const Logistic& logistic, const std::string& own);
   std::string WriteNeighbours(const NeighbourExpert& expert, Index trends, const std::string& own);
+  std::string WriteTrees(const TreesExpert& expert, const std::string& own);
   // A table that several neighbour GPs may have in common is written once.
   std::string SharedTable(const std::string& name, Matrix numbers);
 

@@ -103,6 +103,7 @@ class HeaderWriter {
     if (needs_.kinds.contains(LinearExpert::kKind)) text_.Part(c_source::kLine);
     if (needs_.kinds.contains(LogisticExpert::kKind)) text_.Part(c_source::kLogistic);
     if (needs_.kinds.contains(NeighbourExpert::kKind)) text_.Part(c_source::kNeighbours);
+    if (needs_.kinds.contains(TreesExpert::kKind)) text_.Part(c_source::kTrees);
     WriteMembers();
     text_.Part(c_source::kEnter);
     WritePredictions();

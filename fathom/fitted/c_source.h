@@ -25,6 +25,7 @@ extern const char* const kSpectralMixture;
 extern const char* const kNetwork;
 extern const char* const kLine;
 extern const char* const kNeighbours;
+extern const char* const kTrees;
 extern const char* const kLogistic;  // whose components hold probabilities of classes
 
 // `@normal_tail`.

@@ -189,6 +189,47 @@ static inline int @ask_logistic(const @member *member, const double *m, const do
 }
 )";
 
+const char* const kTrees = R"(
+/* A row goes to the next node if its cell in `column` is at most `value`, else to `right`; a leaf has the column -1. */
+typedef struct @node {
+  int column, right;
+  double value;
+} @node;
+
+/* One sum of trees for each target. */
+typedef struct @trees {
+  int count;
+  double base;
+  const int *roots;
+  const @node *nodes;
+} @trees;
+
+/* A cell with a variance goes both ways. */
+static inline double @descend(const @node *nodes, int n, const double *m, const double *v) {
+  while (nodes[n].column >= 0) {
+    const double off = nodes[n].value - m[nodes[n].column], var = v[nodes[n].column];
+    if (var > 0) {
+      const double left = 0.5 * erfc(-off / sqrt(2 * var));
+      return left * @descend(nodes, n + 1, m, v) + (1 - left) * @descend(nodes, nodes[n].right, m, v);
+    }
+    n = off >= 0 ? n + 1 : nodes[n].right;
+  }
+  return nodes[n].value;
+}
+
+static inline int @ask_trees(const @member *member, const double *m, const double *v, @component *out) {
+  const @trees *trees = (const @trees *)member->expert;
+  int t, b;
+  for (t = 0; t < @OUTPUTS; ++t) {
+    out->m[t] = trees[t].base;
+    out->v[t] = 0;
+    for (b = 0; b < trees[t].count; ++b) out->m[t] += @descend(trees[t].nodes, trees[t].roots[b], m, v);
+  }
+  out->weight = 1;
+  return 1;
+}
+)";
+
 const char* const kNeighbours = R"(
 /* A GP that sees the `count` nearest rows alone; one for each target. */
 typedef struct @local_gp {

@@ -12,6 +12,7 @@
 #include "fathom/fitted/linear_expert.h"
 #include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
+#include "fathom/fitted/trees_expert.h"
 
 namespace fathom {
 
@@ -22,7 +23,8 @@ struct Registry {
   std::map<std::string, ExpertReader> readers = {{DeepGpExpert::kKind, ReadDeepGpExpert},
                                                  {LinearExpert::kKind, ReadLinearExpert},
                                                  {LogisticExpert::kKind, ReadLogisticExpert},
-                                                 {NeighbourExpert::kKind, ReadNeighbourExpert}};
+                                                 {NeighbourExpert::kKind, ReadNeighbourExpert},
+                                                 {TreesExpert::kKind, ReadTreesExpert}};
 };
 
 Registry& TheRegistry() {

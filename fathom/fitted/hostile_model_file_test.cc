@@ -6,6 +6,7 @@
 
 #include "fathom/io/safetensors.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/random_ensemble.h"
 #include "tests/support/small_model.h"
 #include "tests/support/test_folder.h"
 
@@ -71,8 +72,8 @@ TEST_F(HostileFile, FlippedHeaderBytesNeverCrash) {
 }
 
 TEST_F(HostileFile, FutureVersion) {
-  content_.metadata["format_version"] = "8";
-  ExpectRefused("written by a newer fathom (format 8); this one reads format 7: upgrade");
+  content_.metadata["format_version"] = "9";
+  ExpectRefused("written by a newer fathom (format 9); this one reads format 8: upgrade");
 }
 
 TEST_F(HostileFile, MembersThatDoNotFitTheExperts) {
@@ -170,6 +171,30 @@ TEST_F(HostileFile, NumbersThatCannotBe) {
   content_ = good;
   content_.tensors["members.0.scalers.inputs.scale"].values[0] = 0;
   ExpectRefused("scaler of the inputs");
+}
+
+// Trees whose ways lead up, or nowhere, would never end.
+TEST_F(HostileFile, TreesThatLeadNowhere) {
+  SaveModel(RandomEnsemble({.trees = true}), path_);
+  content_ = ReadSafeTensors(path_);
+  description_ = Json::parse(content_.metadata.at("model"));
+  const std::string expert = "experts." + std::to_string(description_["experts"].size() - 1);
+  const SafeTensors good = content_;
+  // The first node divides: its column, the node to the right, and its cut.
+  for (const auto& [place, number] :
+       {std::pair(0, 99.0), {0, 0.5}, {1, 0.0}, {1, 1e9}, {1, -1.0}}) {
+    content_.tensors[expert + ".targets.0.nodes"].values[static_cast<std::size_t>(place)] = number;
+    ExpectRefused("a node of a tree");
+    content_ = good;
+  }
+  content_.tensors[expert + ".targets.0.nodes"].values[2] = std::numeric_limits<double>::infinity();
+  ExpectRefused("a node of a tree is out of range");
+  content_ = good;
+  content_.tensors[expert + ".targets.0.roots"].values[1] = 0;
+  ExpectRefused("the roots of boosted trees are mixed up");
+  content_ = good;
+  content_.tensors[expert + ".noise"].values[0] = 0;
+  ExpectRefused("the noise of boosted trees is out of range");
 }
 
 TEST_F(HostileFile, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {

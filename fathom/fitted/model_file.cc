@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "fathom-model";
-constexpr int kFormatVersion = 7;
+constexpr int kFormatVersion = 8;
 
 // The names of the arrays and descriptions of the k-th expert and member.
 std::string ExpertPrefix(std::size_t k) { return "experts." + std::to_string(k) + "."; }

@@ -7,6 +7,7 @@
 #include "fathom/io/file_bytes.h"
 #include "fathom/io/safetensors.h"
 #include "tests/support/changed_model.h"
+#include "tests/support/random_ensemble.h"
 #include "tests/support/small_model.h"
 #include "tests/support/test_folder.h"
 
@@ -100,6 +101,15 @@ TEST(ModelFile, CategoriesComeBack) {
   SaveModel(Fit(dataset, SmallRecipe()), folder.Path("m"));
   const Model loaded = LoadModel(folder.Path("m"));
   EXPECT_EQ(loaded.schema(), dataset.schema());
+}
+
+TEST(ModelFile, TreesComeBack) {
+  const TestFolder folder;
+  const Model model = RandomEnsemble({.targets = 2, .trees = true});
+  SaveModel(model, folder.Path("model.fathom"));
+  const Moments rows = RowsWithGaps(3);
+  ExpectSameBits(ModelPredictor(model, 1).Predict(rows),
+                 ModelPredictor(LoadModel(folder.Path("model.fathom")), 2).Predict(rows));
 }
 
 TEST(ModelFile, SharedArraysAreWrittenOnce) {

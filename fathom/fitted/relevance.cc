@@ -12,6 +12,7 @@
 #include "fathom/fitted/logistic_expert.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/fitted/predictor.h"
+#include "fathom/fitted/trees_expert.h"
 #include "fathom/inference/predict.h"
 
 namespace fathom {
@@ -89,6 +90,25 @@ Matrix MeasuredSquaredSlopes(const Member& member) {
   return squared;
 }
 
+// [outputs, inputs]: trees have no slopes, but steps: squares of those between the sides of their
+// divisions.
+Matrix SquaredJumps(const TreesExpert& expert) {
+  Matrix squared = Matrix::Zero(expert.num_outputs(), expert.num_inputs());
+  for (Index t = 0; t < squared.rows(); ++t) {
+    const std::vector<TreeNode>& nodes = expert.trees()[static_cast<std::size_t>(t)].nodes;
+    std::vector<double> mean(nodes.size());
+    for (std::size_t n = nodes.size(); n-- > 0;) {
+      mean[n] = nodes[n].value;
+      if (nodes[n].column < 0) continue;
+      const double left = mean[n + 1];
+      const double right = mean[static_cast<std::size_t>(nodes[n].right)];
+      mean[n] = (left + right) / 2;
+      squared(t, nodes[n].column) += (right - left) * (right - left);
+    }
+  }
+  return squared;
+}
+
 // [outputs, columns] of one network.
 Matrix SquaredSlopes(const Member& member) {
   constexpr Index kMostMeasured = 1000;
@@ -99,6 +119,11 @@ Matrix SquaredSlopes(const Member& member) {
   }
   if (const auto* line = dynamic_cast<const LogisticExpert*>(member.expert.get())) {
     Matrix squared = line->Slopes().transpose().cwiseAbs2();
+    TurnBack(member.input_scaler, &squared);
+    return squared;
+  }
+  if (const auto* trees = dynamic_cast<const TreesExpert*>(member.expert.get())) {
+    Matrix squared = SquaredJumps(*trees);
     TurnBack(member.input_scaler, &squared);
     return squared;
   }
@@ -205,7 +230,8 @@ bool KnowsRelevance(const Model& model) {
   const auto is_known = [](const Member& member) {
     const Expert* expert = member.expert.get();
     return FindNetwork(member) != nullptr || dynamic_cast<const NeighbourExpert*>(expert) ||
-           dynamic_cast<const LinearExpert*>(expert) || dynamic_cast<const LogisticExpert*>(expert);
+           dynamic_cast<const LinearExpert*>(expert) ||
+           dynamic_cast<const LogisticExpert*>(expert) || dynamic_cast<const TreesExpert*>(expert);
   };
   return std::all_of(model.members().begin(), model.members().end(), is_known);
 }

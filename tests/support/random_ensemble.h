@@ -15,6 +15,7 @@
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/fitted/predictor.h"
 #include "fathom/fitted/seen_rows.h"
+#include "fathom/fitted/trees_expert.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -71,6 +72,7 @@ struct NeighbourCase {
   bool uncertain = false;  // rows and weights
   bool networks = false;
   bool local_noise = false;
+  bool trees = false;
   bool edges = false;  // a warped input, rows that were seen, and rows beyond them
 };
 
@@ -105,6 +107,18 @@ inline std::shared_ptr<const Expert> RandomLine(Index inputs, Index targets, Ran
                                               .penalty = RandomPositive(targets, 1, stream),
                                               .noise = RandomPositive(targets, 0.3, stream),
                                               .rows = 40});
+}
+
+inline std::shared_ptr<const Expert> RandomTrees(Index inputs, Index targets,
+                                                 RandomStream* stream) {
+  std::vector<BoostedTrees> trees;
+  for (Index t = 0; t < targets; ++t) {
+    const TreeFit fit{.rounds = 5, .depth = 3, .seed = static_cast<std::uint64_t>(t)};
+    trees.push_back(
+        FitBoostedTrees(stream->NormalMatrix(60, inputs), RandomVector(60, stream), {}, fit));
+  }
+  return std::make_shared<TreesExpert>(std::move(trees), RandomPositive(targets, 0.3, stream),
+                                       inputs);
 }
 
 // What the default fits: a line, neighbours on it and on networks, and a calibration of the whole.
@@ -147,7 +161,9 @@ inline Model RandomEnsemble(const NeighbourCase& kind) {
     add(RandomNeighbours(kind, scaled, &stream), 0.3, {0, 1});
   }
   add(RandomLine(scaled, kind.targets, &stream), 0, {});
-  add(RandomNeighbours(kind, scaled, &stream), kind.networks ? 0.3 : 1, {parts.members.size() - 1});
+  const double left = (kind.networks ? 0.3 : 1) - (kind.trees ? 0.2 : 0);
+  add(RandomNeighbours(kind, scaled, &stream), left, {parts.members.size() - 1});
+  if (kind.trees) add(RandomTrees(scaled, kind.targets, &stream), 0.2, {});
   auto calibration = std::make_shared<Calibration>();
   calibration->scales = (Vector(3) << 0.3, 1, 4).finished();
   calibration->shares = (Vector(3) << 0.25, 0.5, 0.25).finished();

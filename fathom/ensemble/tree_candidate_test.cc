@@ -1,0 +1,57 @@
+#include "fathom/ensemble/tree_candidate.h"
+
+#include <gtest/gtest.h>
+
+#include "fathom/base/random.h"
+
+namespace fathom {
+namespace {
+
+// y jumps where both inputs are positive, in noise of standard deviation 0.3.
+ScaledTable Jumping(Index rows, double jump) {
+  RandomStream stream(8);
+  DatasetParts parts;
+  parts.schema = NumericSchema({"a", "b"}, {"y"});
+  const Matrix x = stream.NormalMatrix(rows, 2);
+  parts.inputs = Moments::Certain(x);
+  parts.targets = 0.3 * stream.NormalMatrix(rows, 1);
+  for (Index n = 0; n < rows; ++n) parts.targets(n, 0) += x(n, 0) > 0 && x(n, 1) > 0 ? jump : 0;
+  return ScaleTable(parts, Recipe());
+}
+
+double LeftOutError(const ScaledTable& table) {
+  const ThreadPool pool(1);
+  const TreeCandidate trees(table, 1, pool);
+  const double error =
+      (table.y - trees.left_out().mean).squaredNorm() / static_cast<double>(table.rows());
+  EXPECT_NEAR(trees.left_out().var(0, 0), 0.01 * error, 1e-9);
+  return error;
+}
+
+TEST(TreeCandidate, FindsAJumpAndNothingInNoise) {
+  // Of the variance 9 * 3/16 + 0.09 the noise is a twentieth.
+  EXPECT_LT(LeftOutError(Jumping(600, 3)), 0.12);
+  EXPECT_GT(LeftOutError(Jumping(600, 0)), 0.95);
+}
+
+TEST(TreeCandidate, WantsRowsAndCellsThatAreKnown) {
+  EXPECT_FALSE(TreeCandidate::CanLearn(Jumping(400, 1)));
+  ScaledTable table = Jumping(401, 1);
+  EXPECT_TRUE(TreeCandidate::CanLearn(table));
+  table.x.var(7, 1) = 0.1;
+  EXPECT_FALSE(TreeCandidate::CanLearn(table));
+}
+
+TEST(TreeCandidate, DoesNotDependOnTheThreads) {
+  const ScaledTable table = Jumping(450, 2);
+  const ThreadPool one(1), three(3);
+  const TreeCandidate a(table, 1, one), b(table, 1, three);
+  EXPECT_EQ(a.left_out().mean, b.left_out().mean);
+  const auto predict = [&](const TreeCandidate& trees) {
+    return trees.MakeExpert()->Prepare(one, Precision::kDouble)->Predict(table.x, {}).Mean();
+  };
+  EXPECT_EQ(predict(a), predict(b));
+}
+
+}  // namespace
+}  // namespace fathom

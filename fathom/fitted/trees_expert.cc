@@ -1,0 +1,149 @@
+#include "fathom/fitted/trees_expert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "fathom/base/error.h"
+#include "fathom/fitted/description.h"
+
+namespace fathom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+class TreesPredictor : public ExpertPredictor {
+ public:
+  TreesPredictor(const TreesExpert& expert, const ThreadPool& pool)
+      : expert_(expert), pool_(pool) {}
+
+  Prediction Predict(const Moments& x, const PredictOptions& options) const override {
+    Moments moments(x.rows(), expert_.num_outputs());
+    const Vector noise = expert_.NoiseVariance();
+    constexpr Index kChunk = 64;
+    pool_.Run((x.rows() + kChunk - 1) / kChunk, [&](Index chunk) {
+      const Index end = std::min(x.rows(), (chunk + 1) * kChunk);
+      for (Index n = chunk * kChunk; n < end; ++n) {
+        for (Index t = 0; t < moments.cols(); ++t) {
+          moments.mean(n, t) = PredictTrees(expert_.trees()[static_cast<std::size_t>(t)],
+                                            x.mean.row(n).data(), x.var.row(n).data());
+          moments.var(n, t) = options.latent ? 0 : noise[t];
+        }
+      }
+    });
+    return Prediction::Gaussian(std::move(moments));
+  }
+  // Trees have no doubt of their own that rows could share.
+  std::vector<Matrix> Covariances(const Moments& x,
+                                  const PredictOptions& /*options*/) const override {
+    return {static_cast<std::size_t>(expert_.num_outputs()), Matrix::Zero(x.rows(), x.rows())};
+  }
+
+ private:
+  const TreesExpert& expert_;
+  const ThreadPool& pool_;
+};
+
+// Numbers of an array as whole numbers in [-1, below).
+std::vector<std::int32_t> Whole(const Vector& numbers, Index below) {
+  std::vector<std::int32_t> whole;
+  for (const double number : numbers) {
+    if (!(number >= -1 && number < static_cast<double>(below) && number == std::floor(number)))
+      ThrowError("a node of a tree leads nowhere");
+    whole.push_back(static_cast<std::int32_t>(number));
+  }
+  return whole;
+}
+
+void CheckTrees(const BoostedTrees& trees, Index inputs) {
+  const auto size = static_cast<std::int32_t>(trees.nodes.size());
+  if (!std::isfinite(trees.base) || trees.roots.empty() || trees.roots.front() != 0)
+    ThrowError("boosted trees do not begin with a root");
+  for (std::size_t tree = 0; tree < trees.roots.size(); ++tree) {
+    const std::int32_t end = tree + 1 < trees.roots.size() ? trees.roots[tree + 1] : size;
+    if (trees.roots[tree] >= end || end > size)
+      ThrowError("the roots of boosted trees are mixed up");
+    for (std::int32_t n = trees.roots[tree]; n < end; ++n) {
+      const TreeNode& node = trees.nodes[static_cast<std::size_t>(n)];
+      // Every way leads down, so it ends.
+      const bool divides = node.column < inputs && node.right > n + 1 && node.right < end;
+      if (!std::isfinite(node.value) || (node.column >= 0 && !divides))
+        ThrowError("a node of a tree is out of range");
+    }
+  }
+}
+
+std::string TargetPrefix(Index target) { return "targets." + std::to_string(target) + "."; }
+
+}  // namespace
+
+std::string TreesExpert::Describe() const {
+  return std::to_string(trees_.front().roots.size()) + " boosted trees";
+}
+
+std::unique_ptr<ExpertPredictor> TreesExpert::Prepare(const ThreadPool& pool,
+                                                      Precision /*precision*/) const {
+  return std::make_unique<TreesPredictor>(*this, pool);
+}
+
+void TreesExpert::Check() const {
+  if (!noise_.allFinite() || !(noise_.array() > 0).all())
+    ThrowError("the noise of boosted trees is out of range");
+  for (const BoostedTrees& trees : trees_) CheckTrees(trees, inputs_);
+}
+
+void TreesExpert::Write(Json* description, const ArrayWriter& arrays) const {
+  description->update({{"inputs", inputs_}, {"outputs", num_outputs()}});
+  arrays.Write("noise", noise_);
+  Vector bases(num_outputs());
+  for (Index t = 0; t < num_outputs(); ++t) {
+    const BoostedTrees& trees = trees_[static_cast<std::size_t>(t)];
+    const auto size = static_cast<Index>(trees.nodes.size());
+    Matrix nodes(size, 3);
+    for (Index n = 0; n < size; ++n) {
+      const TreeNode& node = trees.nodes[static_cast<std::size_t>(n)];
+      nodes.row(n) << node.column, node.right, node.value;
+    }
+    Vector roots(static_cast<Index>(trees.roots.size()));
+    std::copy(trees.roots.begin(), trees.roots.end(), roots.begin());
+    (*description)["nodes"].push_back(size);
+    (*description)["trees"].push_back(roots.size());
+    const ArrayWriter own = arrays.Under(TargetPrefix(t));
+    own.Write("nodes", nodes);
+    own.Write("roots", roots);
+    bases[t] = trees.base;
+  }
+  arrays.Write("base", bases);
+}
+
+std::shared_ptr<const Expert> ReadTreesExpert(const Json& description, const ArrayReader& arrays) {
+  Index D = 0, T = 0;
+  std::vector<Index> sizes, counts;
+  ReadField(description, "inputs", &D);
+  ReadField(description, "outputs", &T);
+  ReadField(description, "nodes", &sizes);
+  ReadField(description, "trees", &counts);
+  if (D < 1 || T < 1 || std::ssize(sizes) != T || std::ssize(counts) != T)
+    ThrowError("boosted trees have no inputs or outputs");
+  const Vector bases = arrays.TakeVector("base", T);
+  std::vector<BoostedTrees> all;
+  for (Index t = 0; t < T; ++t) {
+    const auto place = static_cast<std::size_t>(t);
+    const ArrayReader own = arrays.Under(TargetPrefix(t));
+    const Matrix nodes = own.TakeMatrix("nodes", sizes[place], 3);
+    BoostedTrees trees;
+    trees.base = bases[t];
+    trees.roots = Whole(own.TakeVector("roots", counts[place]), sizes[place]);
+    const std::vector<std::int32_t> columns = Whole(nodes.col(0), D);
+    const std::vector<std::int32_t> rights = Whole(nodes.col(1), sizes[place]);
+    for (Index n = 0; n < nodes.rows(); ++n) {
+      const auto node = static_cast<std::size_t>(n);
+      trees.nodes.push_back({columns[node], rights[node], nodes(n, 2)});
+    }
+    all.push_back(std::move(trees));
+  }
+  return std::make_shared<TreesExpert>(std::move(all), arrays.TakeVector("noise", T), D);
+}
+
+}  // namespace fathom
