@@ -70,9 +70,9 @@ class RowsInMemory : public DatasetRows {
   mutable std::optional<RowStatistics> statistics_;
 };
 
-// What MakeDataset makes of a table, but made of each row when it is asked for. If the rows lie with
-// several ranks, the first one makes this object and asks the others, which make theirs by Hold and
-// answer by Help; then only one thread may ask.
+// What MakeDataset makes of a table, but made of each row when it is asked for. If the rows lie
+// with several ranks, the first one makes this object and asks the others, which make theirs by
+// Hold and answer by Help; then only one thread may ask.
 class RowsOnDisk : public DatasetRows {
  public:
   // Throws Error as MakeDataset does. The standard deviations must be those of whole columns.

@@ -52,7 +52,8 @@ class PackedTable {
   // The cells of the given rows, [rows, columns], as in Table::values.
   Matrix Read(std::span<const Index> rows) const;
   Matrix Read(Index first, Index count) const;
-  // All rows that are here in their order, some thousands at a time. Throws Error if the copy has changed.
+  // All rows that are here in their order, some thousands at a time. Throws Error if the copy has
+  // changed.
   void ForEachBlock(const std::function<void(Index first, const Matrix& rows)>& visit) const;
 
  private:
