@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <string_view>
 
@@ -84,7 +85,11 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   for (const std::string& word : left) {
     if (word.starts_with('-') && word.size() > 1) return ExplainUnknown(word, app);
   }
-  return left.empty() ? error.what() : "there is one argument too many: " + Quoted(left.front());
+  if (left.empty()) return error.what();
+  const std::string message = "there is one argument too many: " + Quoted(left.front());
+  // The shell made a list of files from a pattern.
+  if (!std::filesystem::is_regular_file(left.front())) return message;
+  return message + "; several files are one table if their pattern is in quotes, as 'part-*.csv'";
 }
 
 // Options in quotes, as --compare takes them, are one value: a blank before it keeps CLI11 from
