@@ -110,7 +110,13 @@ void CheckOutput(const std::string& path, const std::vector<std::string>& inputs
   if (fs::is_directory(target, ignored)) ThrowError(path, ": is a directory; name a file in it");
   if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
     ThrowError(path, ": is not a regular file; name another file to write");
-  // Files are written beside their place and renamed, so it is the folder that must be writable.
+  // Files are written beside their place and renamed, so it is the folder that must be writable. A
+  // kill leaves no file behind that has no name. Only one that has shows that a name is too long.
+  constexpr std::size_t kLongName = 200;
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const int nameless = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (nameless >= 0) ::close(nameless);
+  if (nameless >= 0 && target.filename().string().size() < kLongName) return;
   const std::string probe = target.string() + ".probe-" + std::to_string(::getpid());
   const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
