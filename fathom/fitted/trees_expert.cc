@@ -1,11 +1,14 @@
 #include "fathom/fitted/trees_expert.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "fathom/base/error.h"
 #include "fathom/fitted/description.h"
+#include "fathom/trees/tree_rows.h"
 
 namespace fathom {
 
@@ -16,20 +19,21 @@ using Json = nlohmann::json;
 class TreesPredictor : public ExpertPredictor {
  public:
   TreesPredictor(const TreesExpert& expert, const ThreadPool& pool)
-      : expert_(expert), pool_(pool) {}
+      : expert_(expert), pool_(pool), rows_(expert.trees().begin(), expert.trees().end()) {}
 
   Prediction Predict(const Moments& x, const PredictOptions& options) const override {
     Moments moments(x.rows(), expert_.num_outputs());
     const Vector noise = expert_.NoiseVariance();
     constexpr Index kChunk = 64;
     pool_.Run((x.rows() + kChunk - 1) / kChunk, [&](Index chunk) {
-      const Index end = std::min(x.rows(), (chunk + 1) * kChunk);
-      for (Index n = chunk * kChunk; n < end; ++n) {
-        for (Index t = 0; t < moments.cols(); ++t) {
-          moments.mean(n, t) = PredictTrees(expert_.trees()[static_cast<std::size_t>(t)],
-                                            x.mean.row(n).data(), x.var.row(n).data());
-          moments.var(n, t) = options.latent ? 0 : noise[t];
-        }
+      const Index first = chunk * kChunk;
+      const Index count = std::min(kChunk, x.rows() - first);
+      std::array<double, kChunk> mean = {};
+      for (Index t = 0; t < moments.cols(); ++t) {
+        rows_[static_cast<std::size_t>(t)].Predict(
+            x, first, std::span(mean).first(static_cast<std::size_t>(count)));
+        moments.mean.col(t).segment(first, count) = Vector::Map(mean.data(), count);
+        moments.var.col(t).segment(first, count).setConstant(options.latent ? 0 : noise[t]);
       }
     });
     return Prediction::Gaussian(std::move(moments));
@@ -43,6 +47,7 @@ class TreesPredictor : public ExpertPredictor {
  private:
   const TreesExpert& expert_;
   const ThreadPool& pool_;
+  std::vector<TreeRows> rows_;  // [targets]
 };
 
 // Numbers of an array as whole numbers in [-1, below).
