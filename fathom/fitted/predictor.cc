@@ -275,7 +275,9 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
   std::vector<Moments> members;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const double weight = WeightOf(groups_[g].members);
-    Prediction part = PredictGroup(g, inside, options, told);
+    PredictOptions own = options;
+    own.mean_alone = weight == 0;  // others build on it
+    Prediction part = PredictGroup(g, inside, own, told);
     told[g] = ForOthers(g, inside, part, told);
     if (weight == 0) continue;
     if (calibrated) {

@@ -30,7 +30,7 @@ void DiagonalLayer::Reserve(Index rows, Tape* tape) const {
   tape->d_input.Resize(rows, inputs);
   tape->latent_var.resize(rows, outputs);
   tape->m.resize(rows);
-  tape->v.resize(rows);
+  tape->v.setZero(rows);
   tape->functions.resize(outputs);
   for (Index d = 0; d < outputs; ++d) {
     AlignedBuffer& memory = tape->functions[d];

@@ -37,6 +37,7 @@ void Network::Reset(const DeepGp& model, const NetworkOptions& options) {
         .Reset(model.layers[l], l,
                {.uncertain = Uncertain(l),
                 .backward = options.backward,
+                .variance = options.variance || l + 1 < model.num_layers(),
                 .precision = options.precision});
     for (Index d = 0; d < model.layers[l].outputs(); ++d) flat_.emplace_back(l, d);
   }

@@ -26,6 +26,7 @@ struct Handed {
 struct NetworkOptions {
   bool uncertain = false;  // whether a raw input may have variance
   bool backward = true;    // whether Backward will be called: Forward alone does less
+  bool variance = true;    // whether the variances of the last layer are looked at
   bool joint = false;      // whether the layers hand on the covariances of their outputs
   // Whether the gradient with respect to the raw inputs will be asked for. With covariances the
   // first layer then keeps them, too: they grow with the variance of an input, even from 0.

@@ -51,16 +51,20 @@ void StorePaths(const Moments& tile, Index begin, std::vector<Moments>* componen
 NetworkPredictor::NetworkPredictor(DeepGp model, const ThreadPool& pool, Precision precision)
     : model_(std::move(model)), pool_(pool), precision_(precision) {
   gps_.Prepare(model_, Cavity::Posterior(), pool_);
-  network_.Prepare(model_, {.backward = false, .precision = precision_}, gps_, pool_);
 }
 
-const Network& NetworkPredictor::NetworkFor(const Moments& x) const {
-  if ((x.var.array() == 0).all()) return network_;
-  std::call_once(uncertain_once_, [this] {
-    uncertain_network_.Prepare(
-        model_, {.uncertain = true, .backward = false, .precision = precision_}, gps_, pool_);
+const Network& NetworkPredictor::NetworkFor(const Moments& x, bool variance) const {
+  const bool uncertain = (x.var.array() != 0).any();
+  Prepared& prepared = prepared_[uncertain ? 1 : 0][variance ? 1 : 0];
+  std::call_once(prepared.once, [&] {
+    prepared.network.Prepare(model_,
+                             {.uncertain = uncertain,
+                              .backward = false,
+                              .variance = variance,
+                              .precision = precision_},
+                             gps_, pool_);
   });
-  return uncertain_network_;
+  return prepared.network;
 }
 
 PathSource NetworkPredictor::PathsFor(const PredictOptions& options) const {
@@ -97,7 +101,9 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
     LogPathWeights(model_, S, &out.weights);
     out.weights = out.weights.array().exp();
   }
-  ForEachTile(NetworkFor(x), paths, options.first_row, x, pool_,
+  // What is observed may have a mean that depends on the variance of f.
+  const bool variance = !options.mean_alone || observation != nullptr;
+  ForEachTile(NetworkFor(x, variance), paths, options.first_row, x, pool_,
               [&](Index begin, const Handed& top) {
                 Moments tile = top.moments;
                 if (!latent) model_.likelihood->Observe(model_.likelihood_parameters, &tile);

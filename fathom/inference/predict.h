@@ -31,18 +31,22 @@ class NetworkPredictor {
   Matrix ClassProbabilities(const Moments& x, PredictOptions options) const;
 
  private:
-  const Network& NetworkFor(const Moments& x) const;
+  struct Prepared {
+    std::once_flag once;
+    Network network;
+  };
+  // Made when the first rows come that need it.
+  const Network& NetworkFor(const Moments& x, bool variance) const;
   PathSource PathsFor(const PredictOptions& options) const;
 
   DeepGp model_;
   const ThreadPool& pool_;
   Precision precision_;
   ConditionedModel gps_;
-  Network network_;
-  // For raw inputs with variance, made when the first ones come: its first layer keeps all pairs of
+  // For raw inputs without and with variance: with it the first layer keeps all pairs of
   // pseudo-points in all input dimensions, which a table of 500 certain columns should not pay for.
-  mutable std::once_flag uncertain_once_;
-  mutable Network uncertain_network_;
+  // Each for means alone, and for variances too.
+  mutable Prepared prepared_[2][2];
 };
 
 }  // namespace fathom

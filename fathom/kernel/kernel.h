@@ -130,6 +130,7 @@ struct ProjectionOptions {
   // buffers are smaller.
   bool uncertain = false;
   bool backward = true;  // whether Backward will be called: Forward alone does less
+  bool variance = true;  // whether v is looked at; if not, Forward may leave it as it is
   Precision precision = Precision::kDouble;
 };
 

@@ -49,7 +49,9 @@ struct CertainRows::Tape {
   double* x;        // [rows, D]  x_q / l_q
 };
 
-void CertainRows::Prepare(const Shape& shape, const LatentFunction& function) {
+void CertainRows::Prepare(const Shape& shape, const LatentFunction& function,
+                          const ProjectionOptions& options) {
+  variance_ = options.variance || options.backward;
   scaled_z_.assign(static_cast<std::size_t>(shape.D * shape.padded), 0.0);
   S_.assign(static_cast<std::size_t>(shape.M * shape.padded), 0.0);
   for (Index q = 0; q < shape.D; ++q) {
@@ -79,13 +81,16 @@ void CertainRows::Forward(const Shape& shape, Index rows, const double* x, doubl
         ConstMapVector(x + n * shape.D, shape.D).cwiseQuotient(shape.l);
   }
   GaussianRows({rows, shape.D, shape.M, tape.offset, tape.x, nullptr, scaled_z_.data(), tape.k});
+  for (Index n = 0; n < rows; ++n) {
+    m[n] = ConstMapVector(tape.k + n * shape.padded, shape.M).dot(shape.a);
+    if (shape.w.size() > 0) m[n] += ConstMapVector(x + n * shape.D, shape.D).dot(shape.w);
+    v[n] = shape.variance;
+  }
+  if (!variance_) return;
   RowsTimesMatrix(rows, shape.M, tape.k, S_.data(), tape.U);
   for (Index n = 0; n < rows; ++n) {
-    const ConstMapVector k(tape.k + n * shape.padded, shape.M);
-    const ConstMapVector U(tape.U + n * shape.padded, shape.M);
-    m[n] = k.dot(shape.a);
-    v[n] = shape.variance - k.dot(U);
-    if (shape.w.size() > 0) m[n] += ConstMapVector(x + n * shape.D, shape.D).dot(shape.w);
+    v[n] -= ConstMapVector(tape.k + n * shape.padded, shape.M)
+                .dot(ConstMapVector(tape.U + n * shape.padded, shape.M));
   }
 }
 

@@ -65,7 +65,7 @@ void SeArdProjection::Prepare(const LatentFunction& function, const ProjectionOp
   shape_.l = function.theta.tail(shape_.D);
   shape_.a = function.a;
   shape_.w = function.w;
-  certain_rows_.Prepare(shape_, function);
+  certain_rows_.Prepare(shape_, function, options);
   if (uncertain_) uncertain_rows_.Prepare(shape_, function, options);
 }
 

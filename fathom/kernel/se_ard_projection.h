@@ -38,7 +38,8 @@ struct InputSlopes {
 // Rows with s = 0:  k = k(x, Z),  m = k'a,  v = variance - k'Sk.
 class CertainRows {
  public:
-  void Prepare(const Shape& shape, const LatentFunction& function);
+  void Prepare(const Shape& shape, const LatentFunction& function,
+               const ProjectionOptions& options);
   Index TapeSize(Index rows) const;
   Index SumsSize() const;
   // x [rows, D] contiguous.
@@ -56,6 +57,7 @@ class CertainRows {
 
   AlignedBuffer scaled_z_;  // [D, padded], z_iq / l_q
   AlignedBuffer S_;         // [M, padded]
+  bool variance_ = true;
   Index tape_per_row_ = 0;
   Index fixed_tape_ = 0;  // whatever the rows
   Index sums_size_ = 0;
@@ -91,6 +93,7 @@ class UncertainRows {
 
   Precision precision_ = Precision::kDouble;
   bool backward_ = true;
+  bool variance_ = true;
   Index padded_ = 0;                                      // M rounded up
   Index pairs_ = 0;                                       // M(M+1)/2 rounded up
   AlignedBuffer z_;                                       // [D, padded]

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -131,6 +132,7 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function,
                             const ProjectionOptions& options) {
   precision_ = options.precision;
   backward_ = options.backward;
+  variance_ = options.variance || options.backward;
   const Index M = shape.M;
   const Index D = shape.D;
   pairs_ = (M * (M + 1) / 2 + kPairPadding - 1) / kPairPadding * kPairPadding;
@@ -225,9 +227,13 @@ void UncertainRows::ForwardAs(const Shape& shape, const RowsIn& x, double* tape_
   // [psi1] in full; [psi2] contracted with its weights as it is computed.
   GaussianRows({rows, D, shape.M, tape.offset, mu, tape.inverse, z_.data(), tape.psi1});
   const auto [weights, midpoints] = PairArrays<Real>();
-  PairForward(
-      PairTile<Real>{rows, D, pairs_, tape.features, weights, midpoints, tape.psi2, tape.row_sums});
   const Index stride = backward_ ? 2 * D + 1 : 1;
+  if (variance_) {
+    PairForward(PairTile<Real>{rows, D, pairs_, tape.features, weights, midpoints, tape.psi2,
+                               tape.row_sums});
+  } else {
+    std::fill_n(tape.row_sums, rows * stride, 0.0);
+  }
   for (Index n = 0; n < rows; ++n) {
     const ConstMapVector psi1(tape.psi1 + n * shape.padded, shape.M);
     tape.m[n] = psi1.dot(shape.a);

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "fathom/neighbour/scan.h"
@@ -64,8 +65,7 @@ class NearestList {
   void Write(std::int32_t* rows) {
     if (size_ > most_ + most_ / 4) KeepNearest();
     Pad();
-    constexpr Index kMany = 256;
-    if (size_ <= kMany) return WriteByRank(rows);
+    if (size_ <= kManyRanks) return WriteByRank(rows);
     sorted_.clear();
     for (Index i = 0; i < size_; ++i) sorted_.emplace_back(distances_[i], rows_[i]);
     std::sort(sorted_.begin(), sorted_.end());
@@ -73,15 +73,18 @@ class NearestList {
   }
 
  private:
+  static constexpr Index kManyRanks = 256;
+  static constexpr Index kReadAhead = 4 * kSimdPadding;  // distances are read so many at a time
+
   void Reserve() {
     if (std::ssize(rows_) >= limit_) return;
-    distances_.resize(static_cast<std::size_t>(PaddedSize(limit_)));
+    distances_.resize(static_cast<std::size_t>(limit_ + 2 * kReadAhead));
     rows_.resize(static_cast<std::size_t>(limit_));
   }
 
   // So that whole vectors can be read.
   void Pad() {
-    std::fill(&distances_[0] + size_, &distances_[0] + PaddedSize(size_),
+    std::fill(&distances_[0] + size_, &distances_[0] + size_ + kReadAhead,
               std::numeric_limits<double>::infinity());
   }
 
@@ -111,17 +114,45 @@ class NearestList {
 
   // Each to the place before which there are as many as are nearer.
   void WriteByRank(std::int32_t* rows) {
-    const Doubles d;
+    HWY_ALIGN double nearer[kManyRanks] = {};
+    CountNearer(nearer);
+    std::uint8_t taken[kManyRanks] = {};
     for (Index i = 0; i < size_; ++i) {
-      const auto own = hn::Set(d, distances_[i]);
-      std::size_t nearer = 0, equal = 0;
-      for (Index j = 0; j < size_; j += static_cast<Index>(hn::Lanes(d))) {
-        const auto other = hn::Load(d, &distances_[j]);
-        nearer += hn::CountTrue(d, hn::Lt(other, own));
-        equal += hn::CountTrue(d, hn::Eq(other, own));
+      auto rank = static_cast<Index>(nearer[i]);
+      const bool again = ++taken[rank] > 1;
+      if (again) return WriteWithEqual(nearer, rows);
+      if (rank < most_) rows[rank] = rows_[i];
+    }
+  }
+
+  // How many are nearer than each: some vectors of them at a time are compared with one after the
+  // other.
+  HWY_INLINE void CountNearer(double* HWY_RESTRICT nearer) const {
+    const Doubles d;
+    constexpr Index kVectors = 4;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const auto one = hn::Set(d, 1.0);
+    Index i = 0;
+    for (; i < size_; i += kVectors * lanes) {
+      hn::Vec<Doubles> own[kVectors], count[kVectors];
+      for (Index v = 0; v < kVectors; ++v) {
+        own[v] = hn::Load(d, &distances_[i + v * lanes]);
+        count[v] = hn::Zero(d);
       }
-      auto rank = static_cast<Index>(nearer);
-      for (Index j = 0; equal > 1 && j < size_; ++j)
+      for (Index j = 0; j < size_; ++j) {
+        const auto other = hn::Set(d, distances_[j]);
+        for (Index v = 0; v < kVectors; ++v)
+          count[v] = hn::IfThenElse(hn::Lt(other, own[v]), hn::Add(count[v], one), count[v]);
+      }
+      for (Index v = 0; v < kVectors; ++v) hn::Store(count[v], d, nearer + i + v * lanes);
+    }
+  }
+
+  // The same if some are equally near.
+  void WriteWithEqual(const double* nearer, std::int32_t* rows) const {
+    for (Index i = 0; i < size_; ++i) {
+      auto rank = static_cast<Index>(nearer[i]);
+      for (Index j = 0; j < size_; ++j)
         rank += distances_[j] == distances_[i] && rows_[j] < rows_[i] ? 1 : 0;
       if (rank < most_) rows[rank] = rows_[i];
     }
