@@ -116,11 +116,13 @@ class NearestList {
   void WriteByRank(std::int32_t* rows) {
     HWY_ALIGN double nearer[kManyRanks] = {};
     CountNearer(nearer);
-    std::uint8_t taken[kManyRanks] = {};
+    std::uint16_t equal[kManyRanks] = {};  // how many come to a place
+    for (Index i = 0; i < size_; ++i) ++equal[static_cast<Index>(nearer[i])];
     for (Index i = 0; i < size_; ++i) {
       auto rank = static_cast<Index>(nearer[i]);
-      const bool again = ++taken[rank] > 1;
-      if (again) return WriteWithEqual(nearer, rows);
+      if (rank >= most_) continue;
+      for (Index j = 0; equal[static_cast<Index>(nearer[i])] > 1 && j < size_; ++j)
+        rank += distances_[j] == distances_[i] && rows_[j] < rows_[i] ? 1 : 0;
       if (rank < most_) rows[rank] = rows_[i];
     }
   }
@@ -145,16 +147,6 @@ class NearestList {
           count[v] = hn::IfThenElse(hn::Lt(other, own[v]), hn::Add(count[v], one), count[v]);
       }
       for (Index v = 0; v < kVectors; ++v) hn::Store(count[v], d, nearer + i + v * lanes);
-    }
-  }
-
-  // The same if some are equally near.
-  void WriteWithEqual(const double* nearer, std::int32_t* rows) const {
-    for (Index i = 0; i < size_; ++i) {
-      auto rank = static_cast<Index>(nearer[i]);
-      for (Index j = 0; j < size_; ++j)
-        rank += distances_[j] == distances_[i] && rows_[j] < rows_[i] ? 1 : 0;
-      if (rank < most_) rows[rank] = rows_[i];
     }
   }
 
