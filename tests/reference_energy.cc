@@ -94,7 +94,7 @@ void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::
       if (!CholeskyInPlace(&L)) throw std::runtime_error("K is not positive definite");
       const double prior = 0.5 * LogDeterminant(L);
       const double phi =
-          what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c, nullptr).phi;
+          what == "phi_prior" ? 0 : Condition(std::get<Sites>(gp.posterior), K, c).phi;
       compare->Expect(what, prior + phi, reference->at(l).at(d));
     }
   }

@@ -383,7 +383,7 @@ RC_GTEST_PROP(KernelProperty, VarianceIsNotNegativeForAPosterior, (std::uint64_t
   Matrix K;
   kernel->Gram(f.theta, f.Z, &K);
   const Sites sites{f.a, RandomLower(4, 1, &stream)};
-  const Conditioned posterior = Condition(sites, K, 1, nullptr);
+  const Conditioned posterior = Condition(sites, K, 1);
   f.a = posterior.a;
   f.S = posterior.S;
   Moments x = Moments::Certain(2 * stream.NormalMatrix(6, 2));

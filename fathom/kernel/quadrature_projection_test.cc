@@ -23,7 +23,7 @@ Function Observed(const Kernel& kernel, Index M, Index D, RandomStream* stream) 
   Matrix K;
   kernel.Gram(f.theta, f.Z, &K);
   const Sites sites{10 * RandomVector(M, stream), 3 * Matrix::Identity(M, M)};
-  const Conditioned posterior = Condition(sites, K, 1, nullptr);
+  const Conditioned posterior = Condition(sites, K, 1);
   f.a = posterior.a;
   f.S = posterior.S;
   return f;

@@ -7,140 +7,176 @@ namespace fathom {
 
 namespace {
 
-Matrix Times(const Matrix& A, const Matrix& B) { return Product({A}, {B}); }
-Vector Times(const Matrix& A, const Vector& b) { return A * b; }
-Matrix TransposeTimes(const Matrix& A, const Matrix& B) { return Product(Transposed(A), {B}); }
-Vector TransposeTimes(const Matrix& A, const Vector& b) { return A.transpose() * b; }
+// A difference that has lost more digits than these is refined.
+constexpr double kDigitsToLose = 1e-3;
 
-// X = (I + c T K)^-1 B = B - S K B. Where the factor is large this is a difference of large
-// numbers; one step of iterative refinement brings the digits back that it loses.
-Vector Shrink(const Sites& sites, const Matrix& K, const Matrix& S, double c, const Vector& B) {
-  Vector X = B - Times(S, Times(K, B));
-  const Vector RKX = TransposeTimes(sites.R, Times(K, X));
-  const Vector rest = B - X - c * Times(sites.R, RKX);
-  X += rest - Times(S, Times(K, rest));
+// X = (I + c T K)^-1 B = B - c R G^-1 (KR)' B. Where the factor is large this is a difference of
+// large numbers; one step of iterative refinement brings the digits back that it loses.
+Vector Shrink(const Sites& sites, const Matrix& KR, const ScaledSites& at, const Vector& B) {
+  const auto once = [&](const Vector& b) -> Vector {
+    const Vector inner = at.G_inverse * (KR.transpose() * b);
+    return b - at.c * (sites.R * inner);
+  };
+  Vector X = once(B);
+  if (X.norm() > kDigitsToLose * B.norm()) return X;
+  const Vector rest = B - X - at.c * (sites.R * (KR.transpose() * X));
+  X += once(rest);
   return X;
 }
 
-// The same from the other side: (I + c K T)^-1 B = B - K S B.
-template <typename Dense>
-Dense ShrinkTransposed(const Sites& sites, const Matrix& K, const Matrix& S, double c,
-                       const Dense& B) {
-  Dense X = B - Times(K, Times(S, B));
-  const Dense TX = Times(sites.R, TransposeTimes(sites.R, X));
-  const Dense rest = B - X - c * Times(K, TX);
-  X += rest - Times(K, Times(S, rest));
+// The same from the other side: (I + c K T)^-1 B = B - c K R G^-1 R' B.
+Vector ShrinkTransposed(const Sites& sites, const Matrix& KR, const ScaledSites& at,
+                        const Vector& B) {
+  const auto once = [&](const Vector& b) -> Vector {
+    const Vector inner = at.G_inverse * (sites.R.transpose() * b);
+    return b - at.c * (KR * inner);
+  };
+  Vector X = once(B);
+  if (X.norm() > kDigitsToLose * B.norm()) return X;
+  const Vector rest = B - X - at.c * (KR * (sites.R.transpose() * X));
+  X += once(rest);
   return X;
 }
 
-// *out += c times the lower triangle of A.
-void AddLower(double c, const Matrix& A, Matrix* out) {
-  for (Index i = 0; i < A.rows(); ++i) out->row(i).head(i + 1) += c * A.row(i).head(i + 1);
+// The lower triangle of 2 c B - K R (2 c^2 H + E) into *out, which holds that of the product. The
+// part of B and H is 2 c (I + c K T)^-1 B; it is refined where the difference loses digits.
+void SubtractFrom(const Sites& sites, const SitesTape& tape, const Matrix& B, Matrix* out) {
+  const Matrix& KR = tape.KR;
+  const ScaledSites& at = tape.cavity;
+  const ScaledSites& posterior = tape.AtPosterior();
+  const double c = at.c;
+  double terms = 0;
+  double difference = 0;
+  for (Index i = 0; i < B.rows(); ++i) {
+    const auto B_row = B.row(i).head(i + 1);
+    auto row = out->row(i).head(i + 1);
+    terms += 4 * c * c * B_row.squaredNorm() + row.squaredNorm();
+    row = 2 * c * B_row - row;
+    difference += row.squaredNorm();
+  }
+  if (difference >= kDigitsToLose * kDigitsToLose * terms) return;
+  const auto once = [&](const Matrix& b) -> Matrix {
+    const Matrix inner = Product({at.G_inverse}, {Product(LowerTransposed(sites.R), {b})});
+    return b - c * Product({KR}, {inner});
+  };
+  Matrix X = once(B);
+  const Matrix rest = B - X - c * Product({KR}, {Product(LowerTransposed(sites.R), {X})});
+  X += once(rest);
+  const Matrix E = posterior.G_inverse - Product({posterior.G_inverse}, {at.G_inverse});
+  *out = 2 * c * X - Product({KR}, {E});
 }
 
-// *out += c (x y' + y x').
-void AddOuters(double c, const Vector& x, const Vector& y, Matrix* out) {
-  for (Index i = 0; i < x.size(); ++i)
-    out->row(i) += (c * x[i]) * y.transpose() + (c * y[i]) * x.transpose();
+// G and its inverse at the scale at->c, and a.
+void ConditionAt(const Sites& sites, SitesTape* tape, ScaledSites* at) {
+  Matrix& G = tape->scratch1;
+  G = at->c * tape->RKR;
+  G.diagonal().array() += 1;
+  if (!CholeskyWithInverse(&G, &at->C_inverse, &tape->scratch2))
+    throw NumericalError("the posterior of a latent function is not finite");
+  at->log_det_G = LogDeterminant(G);
+  TransposeTimesSelf(at->C_inverse, &at->G_inverse);
+  at->a = at->c * Shrink(sites, tape->KR, *at, sites.h);
 }
 
 }  // namespace
 
-Conditioned Condition(const Sites& sites, const Matrix& K, double c, SitesTape* tape) {
+void Condition(const Sites& sites, const Matrix& K, double c, SitesTape* tape, Conditioned* out) {
   const Index M = K.rows();
   FATHOM_CHECK(sites.R.rows() == M && sites.h.size() == M);
-  const Matrix KR = Product({K}, Lower(sites.R));
-  Matrix G = c * Product(LowerTransposed(sites.R), {KR});
-  G.diagonal().array() += 1;
-  if (!CholeskyInPlace(&G))
-    throw NumericalError("the posterior of a latent function is not finite");
+  Multiply({K}, Lower(sites.R), Triangle::kWhole, &tape->KR);
+  Multiply(LowerTransposed(sites.R), {tape->KR}, Triangle::kLower, &tape->RKR);
+  ScaledSites& at = tape->cavity;
+  at.c = c;
+  ConditionAt(sites, tape, &at);
+  Multiply(Lower(at.C_inverse), LowerTransposed(sites.R), Triangle::kWhole, &tape->Y);
+  Multiply(Transposed(tape->Y), {tape->Y}, Triangle::kLower, &out->S);
+  out->S *= c;
+  MirrorLower(&out->S);
+  tape->K_cavity_a.noalias() = K * at.a;
+  out->a = at.a;
+  out->phi = -0.5 * at.log_det_G + 0.5 * c * sites.h.dot(tape->K_cavity_a);
+}
+
+Conditioned Condition(const Sites& sites, const Matrix& K, double c) {
+  SitesTape tape;
   Conditioned out;
-  const double log_det_G = LogDeterminant(G);
-  InvertLowerInPlace(&G);
-  // S = c Y'Y with Y = C^-1 R', G = C C'.
-  const Matrix Y = Product(Lower(G), LowerTransposed(sites.R));
-  out.S = c * TransposeTimes(Y, Y);
-  out.a = c * Shrink(sites, K, out.S, c, sites.h);
-  out.phi = -0.5 * log_det_G + 0.5 * c * sites.h.dot(K * out.a);
-  if (tape != nullptr) {
-    tape->c = c;
-    tape->log_det_G = log_det_G;
-    TransposeTimesSelf(G, &tape->G_inverse);
-  }
+  Condition(sites, K, c, &tape, &out);
   return out;
 }
 
-// With V = K - K S K, m = K a and w = (I + c K T)^-1 da:
-//   h: c w   R: -c (w m' + m w') R   K: -1/2 (S da a' + a da'S)       through a,
-//            R: 2 c (I - K S) dS R G^-1   K: -S dS S                  through S,
-//   h: c m   R: -c (V + m m') R   K: 1/2 (a a' - S)                   through phi,
-// where (I - S K) R = R G^-1 and V R = K R G^-1.
-void ConditionBackward(const Sites& sites, const Matrix& K, const SitesAt& at,
-                       const Conditioned& d_conditioned, Sites* d_sites, Matrix* dK) {
-  const double c = at.tape.c;
-  const double d_phi = d_conditioned.phi;
-  const Vector& a = at.conditioned.a;
-  const Matrix& S = at.conditioned.S;
-  const Index M = K.rows();
-  const Vector m = K * a;
-  const Vector w = ShrinkTransposed(sites, K, S, c, d_conditioned.a);
-  d_sites->h += c * (w + d_phi * m);
-
-  const Matrix RG = Product(Lower(sites.R), {at.tape.G_inverse});
-  Matrix dR = 2 * ShrinkTransposed(sites, K, S, c, Times(d_conditioned.S, RG));
-  if (d_phi != 0) dR -= d_phi * Times(K, RG);
-  const Vector w_phi = w + d_phi * m;
-  const Vector mR = TransposeTimes(sites.R, m);
-  const Vector wR = TransposeTimes(sites.R, w);
-  for (Index i = 0; i < M; ++i) dR.row(i) -= w_phi[i] * mR.transpose() + m[i] * wR.transpose();
-  AddLower(c, dR, &d_sites->R);
-
-  AddOuters(-0.5, Times(S, d_conditioned.a), a, dK);
-  *dK -= Times(Times(S, d_conditioned.S), S);
-  AddOuters(0.25 * d_phi, a, a, dK);
-  *dK -= 0.5 * d_phi * S;
-}
-
-double FactorEnergy(const Matrix& K, const SitesAt& posterior, const SitesAt& cavity) {
-  const double share = 1 - cavity.tape.c;  // 1 / k
-  Matrix P = share * posterior.tape.G_inverse;
-  P.diagonal().array() += cavity.tape.c;
+double FactorEnergy(const Sites& sites, SitesTape* tape) {
+  const ScaledSites& cavity = tape->cavity;
+  const double share = 1 - cavity.c;  // 1 / k
+  if (share == 0) {
+    const double trace = (1 - cavity.G_inverse.diagonal().array()).sum();
+    return 0.5 * (trace - cavity.a.dot(tape->K_cavity_a) - cavity.log_det_G);
+  }
+  ScaledSites& posterior = tape->posterior;
+  posterior.c = 1;
+  ConditionAt(sites, tape, &posterior);
+  Matrix& P = tape->scratch1;
+  P = share * posterior.G_inverse;
+  P.diagonal().array() += cavity.c;
   if (!CholeskyInPlace(&P))
     throw NumericalError("the posterior of a latent function is not finite");
-  return -0.5 * posterior.tape.log_det_G - 0.5 * LogDeterminant(P) / share -
-         0.5 * cavity.conditioned.a.dot(K * posterior.conditioned.a);
+  return -0.5 * posterior.log_det_G - 0.5 * LogDeterminant(P) / share -
+         0.5 * posterior.a.dot(tape->K_cavity_a);
 }
 
-double NegativeKl(const Matrix& K, const SitesAt& posterior) {
-  const Conditioned& q = posterior.conditioned;
-  return 0.5 * (q.S.cwiseProduct(K).sum() - q.a.dot(K * q.a) - posterior.tape.log_det_G);
-}
-
-void FactorEnergyBackward(const Sites& sites, const Matrix& K, const SitesAt& posterior,
-                          const SitesAt& cavity, Sites* d_sites, Matrix* dK) {
+void SitesBackward(const Sites& sites, const Matrix& K, const Conditioned& cavity,
+                   const Conditioned& d_cavity, SitesTape* tape, Sites* d_sites, Matrix* dK) {
+  const Index M = K.rows();
   const Matrix& R = sites.R;
-  const Matrix& G_inverse = posterior.tape.G_inverse;
-  const Matrix& Gb_inverse = cavity.tape.G_inverse;
-  const Matrix I = Matrix::Identity(K.rows(), K.rows());
-  const Vector& b = cavity.conditioned.a;
-  const Vector w = Shrink(sites, K, posterior.conditioned.S, 1, b);
+  const Matrix& KR = tape->KR;
+  const ScaledSites& at = tape->cavity;
+  const ScaledSites& posterior = tape->AtPosterior();
+  const double c = at.c;
+  Matrix& RG = tape->scratch1;
+  Matrix& B = tape->scratch2;
+  Matrix& H = tape->RKR;  // the forward pass is done with it
+  Multiply(Transposed(tape->Y), Lower(at.C_inverse), Triangle::kWhole, &RG);
+  Multiply({d_cavity.S}, {RG}, Triangle::kWhole, &B);
+  Multiply(Transposed(RG), {B}, Triangle::kLower, &H);
+  Matrix& GG = tape->scratch1;
+  Multiply({posterior.G_inverse}, {at.G_inverse}, Triangle::kLower, &GG);
+  Matrix& Z = tape->Y;  // 2 c^2 H + E
+  Z = 2 * c * c * H + posterior.G_inverse - GG;
+  MirrorLower(&Z);
+  Matrix& dR = tape->scratch1;
+  Multiply({KR}, {Z}, Triangle::kLower, &dR);
+  SubtractFrom(sites, *tape, B, &dR);
+
+  const Vector& b = at.a;
+  const Vector& Kb = tape->K_cavity_a;
+  const Vector w = Shrink(sites, KR, posterior, b);
   const Vector e = K * w;
-  const Vector mean = 0.5 * (posterior.conditioned.a + b);
+  const Vector mean = 0.5 * (posterior.a + b);
   const Vector K_mean = K * mean;
-  d_sites->h -= e;
+  const Vector s = c * ShrinkTransposed(sites, KR, at, d_cavity.a);
+  d_sites->h += s - e;
 
-  const Matrix KR = Product({K}, Lower(R));
-  Matrix dR = -cavity.tape.c * Times(KR, Times(I - G_inverse, Gb_inverse));
-  const Vector R_mean = TransposeTimes(R, K_mean);
-  const Vector Re = TransposeTimes(R, e);
-  for (Index i = 0; i < K.rows(); ++i)
-    dR.row(i) += e[i] * R_mean.transpose() + K_mean[i] * Re.transpose();
-  AddLower(1, dR, &d_sites->R);
+  const Vector R_mean = KR.transpose() * mean;
+  const Vector Re = KR.transpose() * w;
+  const Vector Rb = KR.transpose() * b;
+  const Vector Rs = R.transpose() * s;
+  for (Index i = 0; i < M; ++i) {
+    d_sites->R.row(i).head(i + 1) += dR.row(i).head(i + 1) + e[i] * R_mean.head(i + 1).transpose() +
+                                     K_mean[i] * Re.head(i + 1).transpose() -
+                                     s[i] * Rb.head(i + 1).transpose() -
+                                     Kb[i] * Rs.head(i + 1).transpose();
+  }
 
-  const Matrix inner = Product(Lower(R), {Symmetrized(Times(G_inverse, Matrix(I - Gb_inverse)))});
-  AddOuters(0.25, b, b, dK);
-  AddOuters(-0.5, w, mean, dK);
-  *dK -= 0.5 * Product({inner}, LowerTransposed(R));
+  Matrix& RZ = tape->scratch2;
+  Matrix& RZR = *dK;
+  Multiply(Lower(R), {Z}, Triangle::kWhole, &RZ);
+  Multiply({RZ}, LowerTransposed(R), Triangle::kLower, &RZR);
+  const Vector right = 0.5 * b - cavity.S * d_cavity.a;
+  for (Index i = 0; i < M; ++i) {
+    auto row = RZR.row(i).head(i + 1);
+    row = 0.5 * (right[i] * b.head(i + 1).transpose() + b[i] * right.head(i + 1).transpose() -
+                 w[i] * mean.head(i + 1).transpose() - mean[i] * w.head(i + 1).transpose() - row);
+  }
+  MirrorLower(&RZR);
 }
 
 }  // namespace fathom

@@ -40,7 +40,7 @@ TEST_P(SitesAtScale, AgreeWithExplicitInverses) {
     const Matrix V = (K.inverse() + c * T).inverse();
     const Vector m = V * (c * sites.h);
     const Conditioned expected = TextbookConditioned(K, m, V);
-    const Conditioned got = Condition(sites, K, c, nullptr);
+    const Conditioned got = Condition(sites, K, c);
     EXPECT_LT((got.a - expected.a).cwiseAbs().maxCoeff(), 1e-11);
     EXPECT_LT((got.S - expected.S).cwiseAbs().maxCoeff(), 1e-11);
     EXPECT_NEAR(got.phi, expected.phi, 1e-11);
@@ -48,45 +48,63 @@ TEST_P(SitesAtScale, AgreeWithExplicitInverses) {
   }
 }
 
-// F = w_phi phi + w_a'a + <w_S, S> as a function of h, R and K.
-void ExpectConditionGradient(const Sites& sites, const Matrix& K, double c, double tolerance,
-                             RandomStream* stream) {
+// The energy's factor terms with N rows at a power alpha of EP, plus w_a'a + <w_S, S> of the
+// cavity, and their gradient.
+struct SitesTerms {
+  double value = 0;
+  Sites d_sites;
+  Matrix dK;
+
+  SitesTerms(const Sites& sites, const Matrix& K, double c, const Conditioned& weights) {
+    SitesTape tape;
+    Conditioned cavity;
+    Condition(sites, K, c, &tape, &cavity);
+    value = FactorEnergy(sites, &tape) + weights.a.dot(cavity.a) +
+            weights.S.cwiseProduct(cavity.S).sum();
+    d_sites = Sites::Prior(K.rows());
+    SitesBackward(sites, K, cavity, weights, &tape, &d_sites, &dK);
+  }
+};
+
+Conditioned NoWeights(Index M) {
+  Conditioned weights;
+  weights.SetZero(M);
+  return weights;
+}
+
+Conditioned RandomWeights(Index M, RandomStream* stream) {
+  return {RandomVector(M, stream), RandomSymmetric(M, stream), 1e9};  // phi must be ignored
+}
+
+void ExpectSitesGradient(const Sites& sites, const Matrix& K, double c, const Conditioned& weights,
+                         double tolerance) {
   const Index M = K.rows();
   const Index T = M * (M + 1) / 2;
-  Conditioned weights;
-  weights.a = RandomVector(M, stream);
-  weights.S = RandomSymmetric(M, stream);
-  weights.phi = 0.7;
   Vector point(M + 2 * T);
   point << sites.h, LowerTriangle(sites.R), LowerTriangle(K);
   const auto value = [&](const Vector& x) {
     const Sites moved{x.head(M), LowerFrom(x.segment(M, T), M)};
-    const Conditioned out = Condition(moved, SymmetricFrom(x.tail(T), M), c, nullptr);
-    return weights.phi * out.phi + weights.a.dot(out.a) + weights.S.cwiseProduct(out.S).sum();
+    return SitesTerms(moved, SymmetricFrom(x.tail(T), M), c, weights).value;
   };
-  SitesTape tape;
-  const Conditioned out = Condition(sites, K, c, &tape);
-  Sites d_sites = Sites::Prior(M);
-  Matrix dK = Matrix::Zero(M, M);
-  ConditionBackward(sites, K, {out, tape}, weights, &d_sites, &dK);
-  EXPECT_LT((dK - dK.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+  const SitesTerms at(sites, K, c, weights);
+  EXPECT_EQ(at.dK, at.dK.transpose());
   Vector gradient(point.size());
-  gradient << d_sites.h, LowerTriangle(d_sites.R), SymmetricSlope(dK);
+  gradient << at.d_sites.h, LowerTriangle(at.d_sites.R), SymmetricSlope(at.dK);
   ExpectGradientMatches(value, gradient, point, tolerance);
 }
 
-TEST_P(SitesAtScale, ConditionBackward) {
+TEST_P(SitesAtScale, Backward) {
   RandomStream stream(2);
-  for (const Index M : {1, 4}) {
-    ExpectConditionGradient(RandomSites(M, &stream), SpreadGram(M, &stream), GetParam(), 1e-8,
-                            &stream);
+  for (const Index M : {1, 4, 7}) {
+    const Matrix K = SpreadGram(M, &stream);
+    ExpectSitesGradient(RandomSites(M, &stream), K, GetParam(), RandomWeights(M, &stream), 1e-8);
   }
 }
 
 TEST(Sites, PriorHasNothingToSay) {
   RandomStream stream(3);
   const Matrix K = SpreadGram(4, &stream);
-  const Conditioned out = Condition(Sites::Prior(4), K, 1, nullptr);
+  const Conditioned out = Condition(Sites::Prior(4), K, 1);
   EXPECT_EQ(out.a, Vector::Zero(4));
   EXPECT_EQ(out.S, Matrix::Zero(4, 4));
   EXPECT_EQ(out.phi, 0);
@@ -113,11 +131,11 @@ TEST(Sites, AccurateForSingularKernelMatrices) {
       const Matrix I_TK = Matrix::Identity(M, M) + c * T * K;
       const double expected_phi =
           -0.5 * std::log(I_TK.determinant()) + 0.5 * c * sites.h.dot(K * expected_a);
-      const Conditioned got = Condition(sites, K, c, nullptr);
+      const Conditioned got = Condition(sites, K, c);
       EXPECT_LT((got.S - expected_S).cwiseAbs().maxCoeff(), 1e-11);
       EXPECT_LT((got.a - expected_a).cwiseAbs().maxCoeff(), 1e-11);
       EXPECT_NEAR(got.phi, expected_phi, 1e-11);
-      ExpectConditionGradient(sites, K, c, 1e-7, &stream);
+      ExpectSitesGradient(sites, K, c, RandomWeights(M, &stream), 1e-7);
     }
   }
 }
@@ -128,32 +146,11 @@ TEST(Sites, NegativeKlAgainstTheTextbook) {
     const Matrix K = SpreadGram(M, &stream);
     const Sites sites = RandomSites(M, &stream);
     const Matrix V = (K.inverse() + sites.R * sites.R.transpose()).inverse();
-    SitesTape tape;
-    const Conditioned posterior = Condition(sites, K, 1, &tape);
-    EXPECT_NEAR(NegativeKl(K, {posterior, tape}), TextbookNegativeKl(K, V * sites.h, V), 1e-11);
-    EXPECT_LT(NegativeKl(K, {posterior, tape}), 0);
+    const double energy = SitesTerms(sites, K, 1, NoWeights(M)).value;
+    EXPECT_NEAR(energy, TextbookNegativeKl(K, V * sites.h, V), 1e-11);
+    EXPECT_LT(energy, 0);
   }
 }
-
-// The energy's factor terms at a power alpha of EP with N rows, and their gradient.
-struct FactorTerms {
-  double value = 0;
-  Sites d_sites;
-  Matrix dK;
-
-  FactorTerms(const Sites& sites, const Matrix& K, double alpha, double N) {
-    SitesTape tape;
-    SitesTape cavity_tape;
-    const Conditioned posterior = Condition(sites, K, 1, &tape);
-    const Conditioned cavity = Condition(sites, K, 1 - alpha / N, &cavity_tape);
-    const SitesAt at_posterior{posterior, tape};
-    const SitesAt at_cavity{cavity, cavity_tape};
-    value = alpha == 0 ? NegativeKl(K, at_posterior) : FactorEnergy(K, at_posterior, at_cavity);
-    d_sites = Sites::Prior(K.rows());
-    dK = Matrix::Zero(K.rows(), K.rows());
-    FactorEnergyBackward(sites, K, at_posterior, at_cavity, &d_sites, &dK);
-  }
-};
 
 TEST(Sites, FactorEnergyIsTheDifferenceOfThePhis) {
   RandomStream stream(8);
@@ -161,9 +158,9 @@ TEST(Sites, FactorEnergyIsTheDifferenceOfThePhis) {
     const Matrix K = SpreadGram(4, &stream);
     const Sites sites = RandomSites(4, &stream);
     const double k = 5 / alpha;
-    const double expected = (1 - k) * Condition(sites, K, 1, nullptr).phi +
-                            k * Condition(sites, K, 1 - 1 / k, nullptr).phi;
-    EXPECT_NEAR(FactorTerms(sites, K, alpha, 5).value, expected, 1e-13 * k);
+    const double expected =
+        (1 - k) * Condition(sites, K, 1).phi + k * Condition(sites, K, 1 - 1 / k).phi;
+    EXPECT_NEAR(SitesTerms(sites, K, 1 - 1 / k, NoWeights(4)).value, expected, 1e-13 * k);
   }
 }
 
@@ -172,22 +169,9 @@ TEST(Sites, FactorEnergyBackward) {
   for (const double alpha : {0.0, 0.5, 5.0}) {
     for (const bool coincident : {false, true}) {
       const Index M = 4;
-      const Index T = M * (M + 1) / 2;
       Matrix Z = 2 * stream.NormalMatrix(M, 2);
       if (coincident) Z.row(3) = Z.row(0);
-      const Matrix K = GramOf(Z);
-      const Sites sites = RandomSites(M, &stream);
-      const auto value = [&](const Vector& x) {
-        const Sites moved{x.head(M), LowerFrom(x.segment(M, T), M)};
-        return FactorTerms(moved, SymmetricFrom(x.tail(T), M), alpha, 5).value;
-      };
-      Vector point(M + 2 * T);
-      point << sites.h, LowerTriangle(sites.R), LowerTriangle(K);
-      const FactorTerms at(sites, K, alpha, 5);
-      EXPECT_LT((at.dK - at.dK.transpose()).cwiseAbs().maxCoeff(), 1e-12);
-      Vector gradient(point.size());
-      gradient << at.d_sites.h, LowerTriangle(at.d_sites.R), SymmetricSlope(at.dK);
-      ExpectGradientMatches(value, gradient, point, 1e-8);
+      ExpectSitesGradient(RandomSites(M, &stream), GramOf(Z), 1 - alpha / 5, NoWeights(M), 1e-8);
     }
   }
 }
@@ -201,7 +185,7 @@ TEST(Sites, FactorEnergyOfAHugeFactorLosesNoDigits) {
   const auto expect = [&](double alpha, double value, const Vector& d_log_h, double d_log_R,
                           double d_log_K) {
     SCOPED_TRACE(alpha);
-    const FactorTerms at(sites, K, alpha, 3);
+    const SitesTerms at(sites, K, 1 - alpha / 3, NoWeights(3));
     EXPECT_NEAR(at.value, value, 1e-12);
     EXPECT_LT((at.d_sites.h.cwiseProduct(sites.h) - d_log_h).cwiseAbs().maxCoeff(), 1e-14);
     EXPECT_NEAR(at.d_sites.R.cwiseProduct(sites.R).sum(), d_log_R, 1e-13);
@@ -213,16 +197,42 @@ TEST(Sites, FactorEnergyOfAHugeFactorLosesNoDigits) {
   expect(0.5, -27.79614435667164149872,
          Vector{{-0.22065896607472170686, -0.095800683948951262038, -0.0035006074053214316451}},
          -2.3600794636072943107, -1.3400198605181443556);
-  EXPECT_NEAR(FactorTerms(sites, K, 0, 3).value, -27.93703836683838236678, 1e-12);
-  EXPECT_NEAR(FactorTerms(sites, K, 1, 3).d_sites.R(1, 0) * sites.R(1, 0), -0.019408761351001057988,
-              1e-14);
+  EXPECT_NEAR(SitesTerms(sites, K, 1, NoWeights(3)).value, -27.93703836683838236678, 1e-12);
+  EXPECT_NEAR(SitesTerms(sites, K, 1 - 1.0 / 3, NoWeights(3)).d_sites.R(1, 0) * sites.R(1, 0),
+              -0.019408761351001057988, 1e-14);
 }
+
+// With diagonal K and R all has a closed form. The rows' slopes of S are so large that their part
+// is as large as that of the energy, and the two terms of which it is the difference are 1e8 times
+// as large.
+TEST(Sites, BackwardOfAHugeFactorLosesNoDigits) {
+  RandomStream stream(9);
+  const Index M = 5;
+  const double c = 0.75;
+  const Vector k{{1.5, 0.7, 1.1, 0.4, 2.3}};
+  const Vector r{{1.1e4, 0.9e4, 1.3e4, 0.8e4, 1.7e4}};
+  Conditioned weights = NoWeights(M);
+  weights.S = 1e8 * RandomSymmetric(M, &stream);
+  const Sites sites{Vector::Zero(M), r.asDiagonal()};
+  const SitesTerms at(sites, k.asDiagonal(), c, weights);
+  for (Index i = 0; i < M; ++i) {
+    const double g = 1 + k[i] * r[i] * r[i];
+    const double cavity_g = 1 + c * k[i] * r[i] * r[i];
+    for (Index j = 0; j <= i; ++j) {
+      const double cavity_g_j = 1 + c * k[j] * r[j] * r[j];
+      double expected = 2 * c * weights.S(i, j) / cavity_g * r[j] / cavity_g_j;
+      if (i == j) expected -= k[i] * r[i] / g * (1 - 1 / cavity_g);
+      EXPECT_NEAR(at.d_sites.R(i, j), expected, 1e-12 * at.d_sites.R.cwiseAbs().maxCoeff());
+    }
+  }
+}
+
 TEST(Sites, NotANumberIsReported) {
   RandomStream stream(7);
   const Matrix K = SpreadGram(3, &stream);
   Sites sites = RandomSites(3, &stream);
   sites.R(1, 0) = std::nan("");
-  EXPECT_THROW(Condition(sites, K, 1, nullptr), NumericalError);
+  EXPECT_THROW(Condition(sites, K, 1), NumericalError);
 }
 
 }  // namespace

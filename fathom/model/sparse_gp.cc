@@ -16,14 +16,8 @@ void PrepareForm(const Whitened& q, const Cavity& cavity, double jitter, Prepare
 
 void PrepareForm(const Sites& q, const Cavity& cavity, double /*jitter*/, PreparedGp* out) {
   out->jitter = 0;
-  out->cavity = Condition(q, out->K, cavity.scale(), &out->sites);
-  const SitesAt at_cavity{out->cavity, out->sites};
-  if (cavity.alpha == 0) {
-    out->energy = NegativeKl(out->K, at_cavity);
-    return;
-  }
-  out->posterior = Condition(q, out->K, 1, &out->sites_posterior);
-  out->energy = FactorEnergy(out->K, {out->posterior, out->sites_posterior}, at_cavity);
+  Condition(q, out->K, cavity.scale(), &out->sites, &out->cavity);
+  out->energy = FactorEnergy(q, &out->sites);
 }
 
 void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared, Whitened* d_q) {
@@ -38,16 +32,9 @@ void BackwardForm(const Whitened& q, const Cavity& cavity, PreparedGp* prepared,
                      &prepared->whitened.scratch1);
 }
 
-void BackwardForm(const Sites& q, const Cavity& cavity, PreparedGp* prepared, Sites* d_q) {
-  const Matrix& K = prepared->K;
-  Matrix& dK = prepared->dK;
-  dK.setZero(K.rows(), K.cols());
-  const SitesAt at_cavity{prepared->cavity, prepared->sites};
-  const SitesAt at_posterior =
-      cavity.alpha == 0 ? at_cavity : SitesAt{prepared->posterior, prepared->sites_posterior};
-  FactorEnergyBackward(q, K, at_posterior, at_cavity, d_q, &dK);
-  prepared->d_cavity.phi = 0;
-  ConditionBackward(q, K, at_cavity, prepared->d_cavity, d_q, &dK);
+void BackwardForm(const Sites& q, const Cavity& /*cavity*/, PreparedGp* prepared, Sites* d_q) {
+  SitesBackward(q, prepared->K, prepared->cavity, prepared->d_cavity, &prepared->sites, d_q,
+                &prepared->dK);
 }
 
 }  // namespace

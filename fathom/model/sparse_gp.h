@@ -61,9 +61,7 @@ struct PreparedGp {
 
   Matrix L_inverse;  // whitened form
   WhitenedTape whitened;
-  SitesTape sites;        // site form: the cavity's
-  Conditioned posterior;  // site form: at c = 1
-  SitesTape sites_posterior;
+  SitesTape sites;  // site form
 
   Conditioned d_cavity;  // for the backward pass: what came back from the rows
   Matrix dK;
