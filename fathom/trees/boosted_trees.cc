@@ -82,10 +82,12 @@ class TreeGrower {
     for (Index n = 0; n < residual_.size(); ++n) {
       if (stream->Uniform() < fit_.share_of_rows) seen.push_back(static_cast<std::int32_t>(n));
     }
-    const auto all = static_cast<double>(columns_.size());
-    // Rounded up: a tree that sees one column of two would miss what they do together.
-    const auto some = static_cast<Index>(std::ceil(fit_.share_of_columns * all));
-    asked_ = stream->Sample(std::ssize(columns_), some);
+    // Where columns are few, each of them may be needed: a tree without one of those that matter
+    // together learns noise instead (docs/measurements/decisions.md).
+    const Index all = std::ssize(columns_);
+    const auto some =
+        static_cast<Index>(std::ceil(fit_.share_of_columns * static_cast<double>(all)));
+    asked_ = stream->Sample(all, std::max(some, std::min(all, fit_.least_columns)));
     std::sort(asked_.begin(), asked_.end());
     trees_.roots.push_back(static_cast<std::int32_t>(trees_.nodes.size()));
     Grow(seen, 0);

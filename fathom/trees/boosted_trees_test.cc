@@ -67,6 +67,20 @@ TEST(BoostedTrees, NoOtherDivisionIsBetter) {
   }
 }
 
+TEST(BoostedTrees, FewColumnsAreAllAskedByEveryTree) {
+  // Two columns of four jump together; a tree that misses one of them learns noise.
+  RandomStream stream(3);
+  const Matrix x = stream.NormalMatrix(1200, 4);
+  const Vector jumps = x.col(0).cwiseSign().cwiseProduct(x.col(1).cwiseSign());
+  const Vector y = jumps + 0.1 * stream.NormalMatrix(1200, 1).col(0);
+  const auto new_rows = Eigen::seq(600, 1199);
+  const auto error = [&](const TreeFit& fit) {
+    const BoostedTrees trees = FitBoostedTrees(x.topRows(600), y.head(600), {}, fit);
+    return SquaredError(trees, x(new_rows, Eigen::all), jumps(new_rows));
+  };
+  EXPECT_LT(error({.rounds = 100}), 0.5 * error({.rounds = 100, .least_columns = 1}));
+}
+
 TEST(BoostedTrees, EveryTreeLowersTheErrorOfItsRows) {
   RandomStream stream(2);
   const Matrix x = stream.NormalMatrix(200, 3);
