@@ -157,8 +157,10 @@ Matrix Prediction::Variance() const {
   Matrix mean = Matrix::Zero(rows(), outputs());
   Matrix variance = mean;
   for (Index s = 0; s < size(); ++s) mean += weights[s] * parts[s].mean;
-  for (Index s = 0; s < size(); ++s)
-    variance.array() += weights[s] * (parts[s].var.array() + (parts[s].mean - mean).array().square());
+  for (Index s = 0; s < size(); ++s) {
+    const auto& [part_mean, part_var] = parts[s];
+    variance.array() += weights[s] * (part_var.array() + (part_mean - mean).array().square());
+  }
   return variance;
 }
 

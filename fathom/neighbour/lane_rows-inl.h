@@ -53,8 +53,7 @@ class LaneRows : private Laned<T> {
       const Index row = queries_.rows[static_cast<std::size_t>(place)];
       const bool training = &queries_.x == &x;
       const Index view = training ? data_.View(row) : 0;
-      counts_[lane] =
-          static_cast<T>(first + lane >= count ? 0 : training ? data_.Weight(row) : 1);
+      counts_[lane] = static_cast<T>(first + lane >= count ? 0 : training ? data_.Weight(row) : 1);
       const double* query = &queries_.x.mean(row, 0);
       NoteVariances(&queries_.x.var(row, 0));
       for (Index i = 0; i < m_; ++i) {

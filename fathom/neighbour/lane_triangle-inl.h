@@ -41,13 +41,13 @@ struct Laned {
   static HWY_INLINE V Set(double value) { return hn::Set(D(), static_cast<T>(value)); }
 };
 // In a class that uses them.
-#define FATHOM_LANED(T)                      \
-  using D = typename Laned<T>::D;            \
-  using V = typename Laned<T>::V;            \
-  using Buffer = typename Laned<T>::Buffer;  \
-  using Laned<T>::kLanes;                    \
-  using Laned<T>::LaneSize;                  \
-  using Laned<T>::LoadAt;                    \
+#define FATHOM_LANED(T)                     \
+  using D = typename Laned<T>::D;           \
+  using V = typename Laned<T>::V;           \
+  using Buffer = typename Laned<T>::Buffer; \
+  using Laned<T>::kLanes;                   \
+  using Laned<T>::LaneSize;                 \
+  using Laned<T>::LoadAt;                   \
   using Laned<T>::StoreAt
 
 // Loops work on several rows at a time, so that each load serves more than one of them.

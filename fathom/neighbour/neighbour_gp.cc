@@ -227,7 +227,7 @@ class Lanes : private Laned<T> {
   const neighbour::Work& work_;
   LaneRows<T> rows_;
   Index m_, D_;
-  LaneTriangle<T> L_;      // of the neighbours' covariances; below it y and k
+  LaneTriangle<T> L_;   // of the neighbours' covariances; below it y and k
   Buffer k_, k_slope_;  // correlations with the row
   Buffer c_, c_slope_;  // correlations among neighbours i > j, at (i - 1, j) of a triangle
   Buffer a_, w_;
@@ -279,7 +279,7 @@ double Run(const neighbour::Work& work) {
 }  // namespace
 
 bool SingleIsEnough(const NeighbourGp& gp, const NeighbourData& data) {
-  constexpr double kMostRatio = 1;
+  constexpr double kMostRatio = 0.5;
   double weight = 1;
   for (const double w : data.weights) weight = std::max(weight, w);
   return gp.variance * weight <= kMostRatio * gp.noise;
