@@ -225,8 +225,8 @@ TEST(FitNeighbourGp, DoesNotDependOnTheThreads) {
   EXPECT_EQ(a.noise, b.noise);
 }
 
-// Where v is at most half of s, single precision moves no prediction by more than a millionth of its
-// standard deviation.
+// Where v is at most half of s, single precision moves no prediction by more than a millionth of
+// its standard deviation.
 TEST(NeighbourMoments, SinglePrecisionIsEnoughWhereNoisePrevails) {
   RandomStream stream(3);
   const Moments x = Moments::Certain(stream.NormalMatrix(400, 6));
