@@ -150,18 +150,16 @@ Matrix Prediction::Mean() const {
 
 Matrix Prediction::Variance() const {
   if (size() == 1) return Component(0).var;
+  std::vector<Moments> seen;  // to observe a component may cost a lot
+  for (Index s = 0; observed() && s < size(); ++s) seen.push_back(Component(s));
+  const std::vector<Moments>& parts = observed() ? seen : components;
   // Deviations from the mean, not E[x^2] - mean^2, which cancels when the mean is large.
-  const Matrix mean = Mean();
-  Matrix variance = Matrix::Zero(rows(), outputs());
-  const auto add = [&](double weight, const Moments& y) {
-    variance.array() += weight * (y.var.array() + (y.mean - mean).array().square());
-  };
+  Matrix mean = Matrix::Zero(rows(), outputs());
+  Matrix variance = mean;
+  for (Index s = 0; s < size(); ++s) mean += weights[s] * parts[s].mean;
   for (Index s = 0; s < size(); ++s) {
-    if (observed()) {
-      add(weights[s], Component(s));
-    } else {
-      add(weights[s], components[s]);
-    }
+    const auto& [part_mean, part_var] = parts[s];
+    variance.array() += weights[s] * (part_var.array() + (part_mean - mean).array().square());
   }
   return variance;
 }

@@ -1,6 +1,7 @@
 #include "fathom/distribution/target_shape.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <tuple>
@@ -112,10 +113,16 @@ class ShapedObservation : public Observation {
     }
     // The trapezoidal rule, which for smooth functions under a Gaussian is as good as any.
     constexpr int kNodes = 53;
+    const auto node = [](int i) { return kReach * (2.0 * i / (kNodes - 1) - 1); };
+    static const std::array<double, kNodes> kWeights = [&node] {
+      std::array<double, kNodes> weights;
+      for (int i = 0; i < kNodes; ++i) weights[i] = std::exp(-0.5 * node(i) * node(i));
+      return weights;
+    }();
     double sum = 0, first = 0, second = 0;
     for (int i = 0; i < kNodes; ++i) {
-      const double u = kReach * (2.0 * i / (kNodes - 1) - 1);
-      const double weight = std::exp(-0.5 * u * u);
+      const double u = node(i);
+      const double weight = kWeights[i];
       double y = shape_.warp.Inverse(m + sd * u);
       if (shape_.step > 0) y = std::clamp(y, shape_.least, shape_.most);
       sum += weight;

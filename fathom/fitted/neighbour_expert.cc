@@ -69,6 +69,7 @@ class NeighbourPredictor : public ExpertPredictor {
     const Moments x(queries.mean(order, Eigen::all), queries.var(order, Eigen::all));
     const NeighbourData data = DataOf(y);
     const Neighbours neighbours = NeighboursOf(search, x);
+    const bool single = SingleIsEnough(gp, data);
     Moments moments(x.rows(), 1);
     std::vector<Index> all(order.size());
     std::iota(all.begin(), all.end(), Index{0});
@@ -77,7 +78,7 @@ class NeighbourPredictor : public ExpertPredictor {
       const Index first = chunk * kChunk;
       const Index size = std::min(kChunk, x.rows() - first);
       const Neighbours own = neighbours.middleRows(first, size);
-      NeighbourMoments(gp, data, {x, std::span(all).subspan(first, size), own},
+      NeighbourMoments(gp, data, {x, std::span(all).subspan(first, size), own, single},
                        moments.mean.data() + first, moments.var.data() + first);
     });
     Moments in_place(x.rows(), 1);

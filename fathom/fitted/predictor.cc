@@ -148,6 +148,9 @@ Matrix ModelPredictor::CellVariance(std::size_t group, const Moments& inputs,
   const Group& own = groups_[group];
   const Scaler& scaler = own.members.front().target_scaler;
   const Index targets = scaler.mean.size();
+  // Where all is certain, so is what the groups before hand on.
+  if ((inputs.var.array() == 0).all() && !inputs.mean.hasNaN())
+    return Matrix::Zero(inputs.rows(), targets);
   const auto [x, trend] = RowsFor(group, inputs, before);
   Matrix var = trend.var.size() > 0 ? trend.var : Matrix(Matrix::Zero(x.rows(), targets));
   std::vector<Index> rows;

@@ -57,12 +57,10 @@ const Network& NetworkPredictor::NetworkFor(const Moments& x, bool variance) con
   const bool uncertain = (x.var.array() != 0).any();
   Prepared& prepared = prepared_[uncertain ? 1 : 0][variance ? 1 : 0];
   std::call_once(prepared.once, [&] {
-    prepared.network.Prepare(model_,
-                             {.uncertain = uncertain,
-                              .backward = false,
-                              .variance = variance,
-                              .precision = precision_},
-                             gps_, pool_);
+    prepared.network.Prepare(
+        model_,
+        {.uncertain = uncertain, .backward = false, .variance = variance, .precision = precision_},
+        gps_, pool_);
   });
   return prepared.network;
 }

@@ -10,7 +10,7 @@
 namespace fathom FATHOM_PUBLIC {
 
 struct PredictOptions {
-  bool latent = false;  // predict f, without the noise of an observation
+  bool latent = false;      // predict f, without the noise of an observation
   bool mean_alone = false;  // the variances are not looked at, and may be anything
   // Paths per row; each is a component of the prediction. 0: as the model was trained (moments, or
   // 100 paths). Models with points ignore it.

@@ -23,8 +23,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // As many rows as a vector has lanes: lane i belongs to row i. Neighbours are stored relative to
 // their row, which is therefore at the origin.
-class LaneRows {
+template <typename T>
+class LaneRows : private Laned<T> {
  public:
+  FATHOM_LANED(T);
+
   LaneRows(const NeighbourData& data, const NeighbourQueries& queries, const Vector& lengthscales)
       : data_(data),
         queries_(queries),
@@ -40,7 +43,7 @@ class LaneRows {
 
   // Takes the rows from number `first` on, and stores the targets of their neighbours to y [m].
   // Lanes behind the last row repeat it, and count nothing.
-  void Gather(Index first, double* y) {
+  void Gather(Index first, T* y) {
     const auto count = static_cast<Index>(queries_.rows.size());
     const Moments& x = data_.x;
     uncertain_ = false;
@@ -50,20 +53,20 @@ class LaneRows {
       const Index row = queries_.rows[static_cast<std::size_t>(place)];
       const bool training = &queries_.x == &x;
       const Index view = training ? data_.View(row) : 0;
-      counts_[lane] = first + lane >= count ? 0 : training ? data_.Weight(row) : 1;
+      counts_[lane] = static_cast<T>(first + lane >= count ? 0 : training ? data_.Weight(row) : 1);
       const double* query = &queries_.x.mean(row, 0);
       NoteVariances(&queries_.x.var(row, 0));
       for (Index i = 0; i < m_; ++i) {
         const std::int32_t n = NeighbourAt(place, i);
-        y[i * kLanes + lane] = n < 0 ? 0 : data_.y(n, view);
-        noise_[i * kLanes + lane] = n < 0 ? 1 : 1 / data_.Weight(n);
+        y[i * kLanes + lane] = static_cast<T>(n < 0 ? 0 : data_.y(n, view));
+        noise_[i * kLanes + lane] = static_cast<T>(n < 0 ? 1 : 1 / data_.Weight(n));
         if (n >= 0 && !data_.certain) NoteVariances(&x.var(n, 0));
         for (Index q = 0; q < D_; ++q) {
           // Missing neighbours are put so far away, and so far apart, that they correlate with
           // nothing.
           constexpr double kFar = 1e6;
-          x_[(i * D_ + q) * kLanes + lane] =
-              n < 0 ? kFar * static_cast<double>(i + 1) : (x.mean(n, q) - query[q]) * inverse_[q];
+          x_[(i * D_ + q) * kLanes + lane] = static_cast<T>(
+              n < 0 ? kFar * static_cast<double>(i + 1) : (x.mean(n, q) - query[q]) * inverse_[q]);
         }
       }
     }
@@ -153,7 +156,7 @@ class LaneRows {
                                      : nullptr;
         for (Index q = 0; q < D_; ++q) {
           u_[(i * D_ + q) * kLanes + lane] =
-              var == nullptr ? 0 : var[q] * inverse_[q] * inverse_[q];
+              static_cast<T>(var == nullptr ? 0 : var[q] * inverse_[q] * inverse_[q]);
         }
       }
     }
@@ -166,7 +169,7 @@ class LaneRows {
   Vector inverse_;          // of the lengthscales
   Buffer x_, u_;            // neighbours: scaled places and variances
   Buffer noise_;            // 1 over the neighbours' weights
-  HWY_ALIGN double counts_[kLanes] = {};
+  HWY_ALIGN T counts_[kLanes] = {};
 };
 
 }  // namespace fathom::HWY_NAMESPACE

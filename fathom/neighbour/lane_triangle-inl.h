@@ -19,15 +19,37 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
-using V = hn::Vec<D>;
-using Buffer = AlignedVector<double>;
-
+// Vectors of T, and arrays of them.
+template <typename T>
+struct Laned {
+  using D = hn::CappedTag<T, static_cast<std::size_t>(kSimdPadding) * sizeof(double) / sizeof(T)>;
+  using V = hn::Vec<D>;
+  using Buffer = AlignedVector<T>;
 #if HWY_TARGET == HWY_SCALAR
-constexpr Index kLanes = 1;
+  static constexpr Index kLanes = 1;
 #else
-constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
+  static constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
 #endif
+
+  static HWY_INLINE Index LaneSize(Index vectors) { return vectors * kLanes; }
+  static HWY_INLINE V LoadAt(const Buffer& from, Index place) {
+    return hn::Load(D(), &from[place * kLanes]);
+  }
+  static HWY_INLINE void StoreAt(V value, Buffer& to, Index place) {
+    hn::Store(value, D(), &to[place * kLanes]);
+  }
+  static HWY_INLINE V Set(double value) { return hn::Set(D(), static_cast<T>(value)); }
+};
+// In a class that uses them.
+#define FATHOM_LANED(T)                     \
+  using D = typename Laned<T>::D;           \
+  using V = typename Laned<T>::V;           \
+  using Buffer = typename Laned<T>::Buffer; \
+  using Laned<T>::kLanes;                   \
+  using Laned<T>::LaneSize;                 \
+  using Laned<T>::LoadAt;                   \
+  using Laned<T>::StoreAt
+
 // Loops work on several rows at a time, so that each load serves more than one of them.
 constexpr Index kBlock = 4;
 // Rows that are eliminated together: the more, the less often those above are read, which are in
@@ -38,25 +60,20 @@ constexpr Index kTall = kBlock;
 constexpr Index kTall = 2 * kBlock;
 #endif
 
-HWY_INLINE Index LaneSize(Index vectors) { return vectors * kLanes; }
-HWY_INLINE V LoadAt(const Buffer& from, Index place) {
-  return hn::Load(D(), &from[place * kLanes]);
-}
-HWY_INLINE void StoreAt(V value, Buffer& to, Index place) {
-  hn::Store(value, D(), &to[place * kLanes]);
-}
-
 // The place of row i, column j in a lower triangle that is stored row by row.
 HWY_INLINE Index TriangleAt(Index i, Index j) { return i * (i + 1) / 2 + j; }
 
 // A symmetric matrix K [m, m] with two rows y and k below it, which becomes its Cholesky factor L
 // with a = L^-1 y and w = L^-1 k below. The diagonal of L holds its inverse. m is a multiple of
 // kBlock.
-class LaneTriangle {
+template <typename T>
+class LaneTriangle : private Laned<T> {
  public:
+  FATHOM_LANED(T);
+
   explicit LaneTriangle(Index m) : m_(m), L_(LaneSize(TriangleAt(m + 2, 0))) {}
 
-  double* Row(Index i) { return &L_[TriangleAt(i, 0) * kLanes]; }
+  T* Row(Index i) { return &L_[TriangleAt(i, 0) * kLanes]; }
   HWY_INLINE V Get(Index i, Index j) const { return LoadAt(L_, TriangleAt(i, j)); }
   HWY_INLINE void Set(Index i, Index j, V value) { StoreAt(value, L_, TriangleAt(i, j)); }
 
@@ -122,9 +139,9 @@ class LaneTriangle {
   template <Index kRows>
   HWY_INLINE void Eliminate(Index i, Index j) {
     const D d;
-    const double* left = Row(j);
-    const double* right = Row(j + 1);
-    double* rows[kRows];
+    const T* left = Row(j);
+    const T* right = Row(j + 1);
+    T* rows[kRows];
     V first[kRows], second[kRows];
     for (Index r = 0; r < kRows; ++r) {
       rows[r] = Row(i + r);
@@ -168,7 +185,7 @@ class LaneTriangle {
     for (Index r = 0; r < kBlock; ++r) {
       for (Index c = 0; c <= r; ++c) {
         for (Index k = 0; k < c; ++k) s[r][c] = hn::NegMulAdd(s[r][k], s[c][k], s[r][c]);
-        s[r][c] = c < r ? hn::Mul(s[r][c], s[c][c]) : hn::Div(hn::Set(d, 1.0), hn::Sqrt(s[r][c]));
+        s[r][c] = c < r ? hn::Mul(s[r][c], s[c][c]) : hn::Div(hn::Set(d, T{1}), hn::Sqrt(s[r][c]));
         Set(i + r, i + c, s[r][c]);
       }
     }

@@ -40,8 +40,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Predicts as many rows at once as a vector has lanes: lane i belongs to row i, which has m
 // neighbours.
-class Lanes {
+template <typename T>
+class Lanes : private Laned<T> {
  public:
+  FATHOM_LANED(T);
+
   explicit Lanes(const neighbour::Work& work)
       : work_(work),
         rows_(work.data, work.queries, work.gp.lengthscales),
@@ -55,7 +58,7 @@ class Lanes {
         a_(LaneSize(m_)),
         w_(LaneSize(m_)),
         d_lengthscales_(LaneSize(D_)) {
-    std::fill_n(d_lengthscales_.data(), d_lengthscales_.size(), 0.0);
+    std::fill(d_lengthscales_.begin(), d_lengthscales_.end(), T{0});
   }
 
   // With the gradient, or the moments alone.
@@ -79,7 +82,7 @@ class Lanes {
   template <Correlation kKind, bool kGradient>
   HWY_INLINE void Covariances(Index i) {
     const D d;
-    const V variance = hn::Set(d, work_.gp.variance);
+    const V variance = this->Set(work_.gp.variance);
     V slope;
     const V own = Correlate<kKind>(d, rows_.DistanceToRow(i), &slope);
     if constexpr (kGradient) {
@@ -90,14 +93,14 @@ class Lanes {
     Index j = 0;
     for (; j + kBlock <= i; j += kBlock) CovariancesFrom<kKind, kGradient, kBlock>(i, j, variance);
     for (; j < i; ++j) CovariancesFrom<kKind, kGradient, 1>(i, j, variance);
-    const V noise = hn::Set(d, work_.gp.noise);
+    const V noise = this->Set(work_.gp.noise);
     L_.Set(i, i, hn::MulAdd(noise, rows_.Noise(i), variance));
   }
 
   template <Correlation kKind, bool kGradient, Index kCount>
   HWY_INLINE void CovariancesFrom(Index i, Index j, V variance) {
     V r2[kCount];
-    rows_.Distances<kCount>(i, j, r2);
+    rows_.template Distances<kCount>(i, j, r2);
     for (Index b = 0; b < kCount; ++b) {
       V slope;
       const V c = Correlate<kKind>(D(), r2[b], &slope);
@@ -112,7 +115,7 @@ class Lanes {
   // [neighbour-moments]; returns the sum of log densities.
   double Predict(Index first) {
     const D d;
-    const V variance = hn::Set(d, work_.gp.variance);
+    const V variance = this->Set(work_.gp.variance);
     V mean = hn::Zero(d);
     V explained = hn::Zero(d);
     for (Index i = 0; i < m_; ++i) {
@@ -121,7 +124,7 @@ class Lanes {
       explained = hn::MulAdd(w, w, explained);
     }
     // Rounding may take more than all of the variance away; the noise is always left.
-    const V noise = hn::Set(d, work_.gp.noise);
+    const V noise = this->Set(work_.gp.noise);
     const V var = hn::Add(noise, hn::Max(hn::Zero(d), hn::Sub(variance, explained)));
     hn::Store(mean, d, mean_);
     hn::Store(var, d, var_);
@@ -136,8 +139,8 @@ class Lanes {
       const Index row = work_.queries.rows[static_cast<std::size_t>(first + lane)];
       const double error = work_.data.Own(row) - mean_[lane];
       const double v = var_[lane];
-      g_mean_[lane] = error / v;
-      g_var_[lane] = 0.5 * (error * error / v - 1) / v;
+      g_mean_[lane] = static_cast<T>(error / v);
+      g_var_[lane] = static_cast<T>(0.5 * (error * error / v - 1) / v);
       total -= 0.5 * rows_.Count(lane) * (std::log(2 * std::numbers::pi * v) + error * error / v);
     }
     return total;
@@ -152,7 +155,7 @@ class Lanes {
     const V counts = rows_.Counts();
     const V g_mean = hn::Mul(counts, hn::Load(d, g_mean_));
     const V g_var = hn::Mul(counts, hn::Load(d, g_var_));
-    const V falls = hn::Set(d, -2 * work_.gp.variance);
+    const V falls = this->Set(-2 * work_.gp.variance);
     V d_variance = g_var;
     V d_noise = g_var;
     const V two_g_var = hn::Add(g_var, g_var);
@@ -179,9 +182,9 @@ class Lanes {
     for (; q + kBlock <= D_; q += kBlock) AddLengthscales<kBlock>(q);
     for (; q < D_; ++q) AddLengthscales<1>(q);
     hn::Store(d_variance, d, sums_);
-    for (const double lane : sums_) d_variance_ += lane;
+    for (const T lane : sums_) d_variance_ += lane;
     hn::Store(d_noise, d, sums_);
-    for (const double lane : sums_) d_noise_ += lane;
+    for (const T lane : sums_) d_noise_ += lane;
   }
 
   // Adds the gradient of the lengthscales of kCount columns, from q on.
@@ -222,36 +225,37 @@ class Lanes {
   }
 
   const neighbour::Work& work_;
-  LaneRows rows_;
+  LaneRows<T> rows_;
   Index m_, D_;
-  LaneTriangle L_;      // of the neighbours' covariances; below it y and k
+  LaneTriangle<T> L_;   // of the neighbours' covariances; below it y and k
   Buffer k_, k_slope_;  // correlations with the row
   Buffer c_, c_slope_;  // correlations among neighbours i > j, at (i - 1, j) of a triangle
   Buffer a_, w_;
   Buffer d_lengthscales_;
   double d_variance_ = 0, d_noise_ = 0;
-  HWY_ALIGN double mean_[kLanes] = {}, var_[kLanes] = {};
-  HWY_ALIGN double g_mean_[kLanes] = {}, g_var_[kLanes] = {}, sums_[kLanes] = {};
+  HWY_ALIGN T mean_[kLanes] = {}, var_[kLanes] = {};
+  HWY_ALIGN T g_mean_[kLanes] = {}, g_var_[kLanes] = {}, sums_[kLanes] = {};
 };
 
-template <bool kGradient>
+template <typename T, bool kGradient>
 double RunLanesOf(const neighbour::Work& work) {
-  Lanes lanes(work);
+  Lanes<T> lanes(work);
   switch (work.gp.correlation) {
     case Correlation::kMatern12:
-      return lanes.Run<Correlation::kMatern12, kGradient>();
+      return lanes.template Run<Correlation::kMatern12, kGradient>();
     case Correlation::kMatern32:
-      return lanes.Run<Correlation::kMatern32, kGradient>();
+      return lanes.template Run<Correlation::kMatern32, kGradient>();
     case Correlation::kMatern52:
-      return lanes.Run<Correlation::kMatern52, kGradient>();
+      return lanes.template Run<Correlation::kMatern52, kGradient>();
     case Correlation::kSe:
-      return lanes.Run<Correlation::kSe, kGradient>();
+      return lanes.template Run<Correlation::kSe, kGradient>();
   }
   return 0;
 }
 
 double RunLanes(const neighbour::Work& work) {
-  return work.gradient != nullptr ? RunLanesOf<true>(work) : RunLanesOf<false>(work);
+  if (work.gradient != nullptr) return RunLanesOf<double, true>(work);
+  return work.queries.single ? RunLanesOf<float, false>(work) : RunLanesOf<double, false>(work);
 }
 
 }  // namespace fathom::HWY_NAMESPACE
@@ -273,6 +277,13 @@ double Run(const neighbour::Work& work) {
 }
 
 }  // namespace
+
+bool SingleIsEnough(const NeighbourGp& gp, const NeighbourData& data) {
+  constexpr double kMostRatio = 0.5;
+  double weight = 1;
+  for (const double w : data.weights) weight = std::max(weight, w);
+  return gp.variance * weight <= kMostRatio * gp.noise;
+}
 
 void NeighbourMoments(const NeighbourGp& gp, const NeighbourData& data,
                       const NeighbourQueries& queries, double* mean, double* var) {
