@@ -42,9 +42,10 @@ Arguments::Arguments(int argc, char** argv, const std::vector<std::string>& name
   }
 }
 
-std::vector<Index> Arguments::List(const std::string& name, std::vector<Index> otherwise) const {
+std::vector<Index> Arguments::List(const std::string& name,
+                                   const std::vector<Index>& otherwise) const {
   const auto found = values_.find(name);
-  return found == values_.end() ? std::move(otherwise) : found->second;
+  return found == values_.end() ? otherwise : found->second;
 }
 
 Index Arguments::Number(const std::string& name, Index otherwise) const {

@@ -15,7 +15,7 @@ class Arguments {
   // Throws Error for what is not name=number or whose name is none of `names`.
   Arguments(int argc, char** argv, const std::vector<std::string>& names);
 
-  std::vector<Index> List(const std::string& name, std::vector<Index> otherwise) const;
+  std::vector<Index> List(const std::string& name, const std::vector<Index>& otherwise) const;
   Index Number(const std::string& name, Index otherwise) const;
 
  private:

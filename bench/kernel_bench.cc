@@ -55,10 +55,16 @@ class Layer {
   Vector m_, v_;
 };
 
+// Each row of a tile has all pairs of pseudo-points.
+double PairsOfTile(Index M) {
+  const Index pairs = M * (M + 1) / 2;
+  return static_cast<double>(kTileRows * pairs);
+}
+
 Case Psi2Case(Index Q, Index M, Precision precision) {
   auto layer = std::make_shared<Layer>(Q, M, kTileRows, true, precision);
   return {[layer] { layer->Run(); }, static_cast<double>(kTileRows) * UncertainRow(Q, M, true),
-          static_cast<double>(kTileRows * (M * (M + 1) / 2))};
+          PairsOfTile(M)};
 }
 
 Case FirstLayerCase(Index D, Index M) {
@@ -95,7 +101,7 @@ struct PairLoops {
 template <typename T>
 Case PairForwardCase(Index Q, Index M) {
   auto loops = std::make_shared<PairLoops<T>>(Q, M);
-  const auto count = static_cast<double>(kTileRows * (M * (M + 1) / 2));
+  const double count = PairsOfTile(M);
   return {[loops] { loops->Forward(); },
           {.exps = count, .flops = 2 * count * static_cast<double>(4 * Q + 2)},
           count};
@@ -105,7 +111,7 @@ template <typename T>
 Case PairBackwardCase(Index Q, Index M) {
   auto loops = std::make_shared<PairLoops<T>>(Q, M);
   loops->Forward();
-  const auto count = static_cast<double>(kTileRows * (M * (M + 1) / 2));
+  const double count = PairsOfTile(M);
   return {
       [loops] { loops->Backward(); }, {.flops = 2 * count * static_cast<double>(2 * Q + 1)}, count};
 }

@@ -40,10 +40,10 @@ double MultiplyAddAll(Index rounds, double* sink) {
   const V factor = hn::Set(d, *sink);
   const V term = hn::Set(d, 1e-3);
   for (Index i = 0; i < rounds; ++i) {
-    for (int c = 0; c < kChains; ++c) sum[c] = hn::MulAdd(sum[c], factor, term);
+    for (V& chain : sum) chain = hn::MulAdd(chain, factor, term);
   }
   V total = hn::Zero(d);
-  for (int c = 0; c < kChains; ++c) total = hn::Add(total, sum[c]);
+  for (const V& chain : sum) total = hn::Add(total, chain);
   *sink = 0.5 + 1e-9 * hn::GetLane(hn::SumOfLanes(d, total));
   return 2.0 * kChains * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
 }

@@ -1,7 +1,6 @@
 // The samplers and the variational fit on a linear network, whose posterior is known.
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 
 #include "bnn/dropout.h"
@@ -10,6 +9,7 @@
 #include "bnn/vi.h"
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
+#include "tests/support/dense.h"
 
 namespace fathom::bnn {
 namespace {
@@ -117,7 +117,7 @@ TEST_F(LinearNetwork, SgldHasTheMomentsOfTheExactPosterior) {
     const double weight =
         std::exp(-0.5 * (LogDeterminant(covariance) + quadratic + kappa * kappa / 9));
     const Gaussian posterior = Posterior(prior, s2);
-    const Matrix inverse = posterior.precision.inverse();
+    const Matrix inverse = Inverse(posterior.precision);
     total += weight;
     mean += weight * posterior.mean;
     square += weight * (posterior.mean.cwiseAbs2() + inverse.diagonal());

@@ -80,7 +80,7 @@ CvData ReadCvData(const CvOptions& options, int threads) {
   CvData data{MakeDataset(table, roles, ReadInputStd(options.data, threads)), {}};
   if (table.LevelsOf(place).size() > Table::kMostLevels) {
     ThrowError(table.source, ": column ", Quoted(table.columns[place]), " has more than ",
-               Table::kMostLevels, " different texts; number them");
+               Table::kMostLevels, " different values; number them");
   }
   data.parts = table.values(data.dataset.table_rows(), place);
   for (Index n = 0; n < data.parts.size(); ++n) {

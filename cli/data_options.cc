@@ -138,7 +138,7 @@ void AddRoleOptions(CLI::App* app, DataOptions* options) {
              "Column to predict, by name or number; repeat it or give a,b for several")
       ->required();
   app->add_option("--task", options->task,
-                  "Whether the target is a number or a class; auto: a class if it holds texts")
+                  "Whether the target is a number or a class; auto: a class if it holds text")
       ->check(OneOf({"auto", "regress", "classify"}))
       ->type_name("auto|regress|classify")
       ->capture_default_str();

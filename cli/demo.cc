@@ -26,8 +26,8 @@ constexpr const char* kDemoExample =
     "Example:\n"
     "  fathom demo --output pictures\n\n"
     "Fits a GP and a deep GP to the value function of the mountain car (from 400 noisy "
-    "evaluations) and to a step,\nwith default settings but for two hidden units for the car, "
-    "which can be drawn. Prints how well each predicts\nfresh data, and draws mountain_car.svg "
+    "evaluations) and to a step,\nwith default settings but for two hidden units, "
+    "which can be drawn. Prints how well each predicts fresh\ndata, and draws mountain_car.svg "
     "and step.svg, which any browser shows. mountain_car_train.csv and\nmountain_car_test.csv "
     "hold the data for your own tries.";
 

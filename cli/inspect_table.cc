@@ -33,7 +33,7 @@ std::string MostFrequent(const std::vector<Level>& levels) {
 }
 
 std::string LevelText(const std::vector<Level>& levels) {
-  return std::to_string(levels.size()) + (levels.size() == 1 ? " text:" : " texts:") +
+  return std::to_string(levels.size()) + (levels.size() == 1 ? " value:" : " values:") +
          MostFrequent(levels);
 }
 

@@ -35,7 +35,7 @@ std::string MessageOf(const std::function<void()>& action) {
 
 Vector Three(double a, double b, double c) { return (Vector(3) << a, b, c).finished(); }
 
-// All kinds of layers, with texts that need escaping.
+// All kinds of layers, with text that needs escaping.
 Figure Mixed() {
   Figure figure({.title = "a < b & \"c\""});
   figure.AddHeatMap(0, 0,

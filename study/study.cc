@@ -192,7 +192,10 @@ void Keep(const std::vector<std::string>& wanted, const char* what, const Name& 
           std::vector<Item>* items) {
   if (wanted.empty()) return;
   std::vector<std::string> names;
-  for (const Item& item : *items) names.push_back(name_of(item));
+  for (const Item& item : *items) {
+    // Sections that share a name by `as` are one method.
+    if (!Contains(names, name_of(item))) names.push_back(name_of(item));
+  }
   for (const std::string& name : wanted) {
     if (!Contains(names, name))
       ThrowError("the study has no ", what, " ", Quoted(name), DidYouMean(name, names), " it has ",

@@ -74,6 +74,9 @@ TEST_F(Studies, SectionsShareANameOnDatasetsOfTheirOwn) {
   ASSERT_EQ(study.methods.size(), 2U);
   EXPECT_EQ(study.methods[1].name, "m");
   EXPECT_EQ(study.methods[1].method->Settings()["factor"], 7);
+  Study narrowed = study;
+  EXPECT_TRUE(ErrorOf([&] { Narrow({}, {"z"}, {}, &narrowed); }).ends_with("it has 'm'"))
+      << "a name once";
   EXPECT_NE(Fault("datasets = [\"a\"]\n[m]\nmethod = \"sloth\"\n[n]\nas = \"m\"\n"
                   "method = \"sloth\"\n")
                 .find("line 4: two sections describe 'm' on dataset 'a'"),

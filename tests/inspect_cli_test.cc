@@ -285,7 +285,7 @@ TEST_F(Config, FaultsAreNamedByFileLineAndKey) {
   refuse("[fti]\nsteps = 3\n", "line 2: there is no command 'fti'");
   refuse("steps 3\n", "line 1: expected '='");
   refuse("steps =\n", "line 1: expected a value for 'steps'");
-  refuse("steps = many\n", "texts need quotes");
+  refuse("steps = many\n", "strings need quotes");
   refuse("kernel = \"se_ard\n", "line 1: a quote is not closed");
   refuse("target = [\"y\"\n", "the list has no ']'");
   refuse("steps = 3\nsteps = 4\n", "line 2: 'steps' stands in line 1 already");

@@ -206,7 +206,7 @@ void InputRows::FindLevels(const InputColumn& input, Source* source) {
   const bool is_text = !levels.empty();
   if (is_text != !input.levels.empty() && KnownCells(source->place) > 0) {
     ThrowError(table_.source, ": column ", Quoted(input.name), " holds ",
-               is_text ? "texts such as " + Quoted(levels.front()) : "numbers",
+               is_text ? "text such as " + Quoted(levels.front()) : "numbers",
                " but the model has learnt it as ",
                is_text ? "numbers; replace them" : "categories; read it as text");
   }
@@ -222,12 +222,12 @@ void InputRows::FindLevels(const InputColumn& input, Source* source) {
   Index count = 0;
   const std::vector<Index> cells = CellsOfLevels(source->place);
   for (std::size_t k = 0; k < cells.size(); ++k) count += unseen[k] != 0 ? cells[k] : 0;
-  notes_.push_back({"unseen_levels", count,
-                    table_.source + ": column " + Quoted(input.name) + ": " +
-                        std::to_string(count) + (count == 1 ? " cell holds" : " cells hold") +
-                        " texts that the training has not seen, such as " +
-                        Quoted(levels[first - unseen.begin()]) +
-                        (count == 1 ? "; it counts" : "; they count") + " as missing"});
+  notes_.push_back(
+      {"unseen_levels", count,
+       table_.source + ": column " + Quoted(input.name) + ": " + std::to_string(count) +
+           (count == 1 ? " cell holds a value" : " cells hold values") +
+           " that the training has not seen, such as " + Quoted(levels[first - unseen.begin()]) +
+           (count == 1 ? "; it counts" : "; they count") + " as missing"});
 }
 
 void InputRows::FindStd(const InputStd& std) {

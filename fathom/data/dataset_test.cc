@@ -154,7 +154,7 @@ TEST(InputRows, TakesUnseenLevelsAsMissingAndCountsThem) {
   ASSERT_EQ(rows.notes().size(), 1U);
   EXPECT_EQ(rows.notes()[0].kind, "unseen_levels");
   EXPECT_EQ(rows.notes()[0].count, 1);
-  EXPECT_THAT(rows.notes()[0].text, HasSubstr("column 'colour': 1 cell holds texts that the"));
+  EXPECT_THAT(rows.notes()[0].text, HasSubstr("column 'colour': 1 cell holds a value that the"));
   const Dataset data = rows.Read();
   EXPECT_EQ(data.inputs().mean(0, 3), 1);  // red
   EXPECT_EQ(data.inputs().mean(1, 2), 1);  // green

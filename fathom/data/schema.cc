@@ -20,7 +20,7 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMostCategories = 100;
-constexpr Index kMostUniqueTexts = 20;  // in so few rows, texts that differ may yet be categories
+constexpr Index kMostUniqueTexts = 20;  // in so few rows, strings that differ may yet be categories
 
 // The roles of the columns of one table.
 class SchemaMaker {
@@ -180,7 +180,7 @@ class SchemaMaker {
         continue;
       }
       if (targets.size() > 1) {
-        ThrowError(place, "holds texts such as ", Quoted(classes.front()), "; classes can be ",
+        ThrowError(place, "holds text such as ", Quoted(classes.front()), "; classes can be ",
                    "predicted for one target alone, not for ", targets.size());
       }
       if (classes.size() == 1) {
@@ -272,7 +272,7 @@ class SchemaMaker {
     if (levels.size() > kMostCategories) {
       const bool more = levels.size() > Table::kMostLevels;
       refuse("has ", more ? "more than " : "", levels.size() - (more ? 1 : 0),
-             " different texts, such as ", Quoted(levels.front()), "; at most ", kMostCategories,
+             " different values, such as ", Quoted(levels.front()), "; at most ", kMostCategories,
              " can be categories: group them, or ");
     }
     for (const std::string& level : levels) {
@@ -281,7 +281,7 @@ class SchemaMaker {
     }
   }
 
-  // The units of a column of texts, with an example of each; none if one of them is no number.
+  // The units of a text column, with an example of each; none if one of them is no number.
   std::map<std::string, std::string> UnitsOf(Index c) const {
     std::map<std::string, std::string> level_of_unit;
     for (const std::string& level : table_.LevelsOf(c)) {

@@ -144,7 +144,7 @@ TEST(Schema, RefusesTextsThatMakeNoCategories) {
   std::string many = "t,y\n";
   for (int n = 0; n < 300; ++n) many += "kind " + std::to_string(n % 101) + ",1\n";
   EXPECT_THAT(SchemaFault(many),
-              HasSubstr("column 't': has 101 different texts, such as 'kind 0'"));
+              HasSubstr("column 't': has 101 different values, such as 'kind 0'"));
 }
 
 TEST(Schema, RefusesContradictions) {

@@ -13,7 +13,7 @@ namespace {
 
 // Two inputs, and a target that `make` draws given the first.
 template <typename Make>
-DatasetParts Table(Index rows, const Make& make, std::uint64_t seed = 1) {
+DatasetParts Sample(Index rows, const Make& make, std::uint64_t seed = 1) {
   RandomStream stream(seed);
   DatasetParts dataset;
   dataset.source = "made";
@@ -28,7 +28,7 @@ DatasetParts Table(Index rows, const Make& make, std::uint64_t seed = 1) {
   return dataset;
 }
 
-Recipe Neighbours() {
+Recipe NeighboursAlone() {
   Recipe recipe;
   recipe.local = Local::kOnly;
   recipe.threads = 1;
@@ -53,11 +53,11 @@ double MostlyZero(double a, RandomStream* stream) {
 }
 
 TEST(ChooseTarget, TwoValuesHaveProbabilities) {
-  const Model model = Fit(Table(200, Coin), Neighbours());
+  const Model model = Fit(Sample(200, Coin), NeighboursAlone());
   const TargetShape& shape = model.calibration()->shape;
   EXPECT_TRUE(shape.has_value);
   EXPECT_EQ(model.calibration()->share, nullptr);
-  const DatasetParts fresh = Table(500, Coin, 2);
+  const DatasetParts fresh = Sample(500, Coin, 2);
   // The truth has -0.50, a constant -0.69.
   EXPECT_GT(MeanLogDensity(model, fresh), -0.6);
   const Prediction y = ModelPredictor(model, 1).Predict(fresh.inputs);
@@ -66,14 +66,14 @@ TEST(ChooseTarget, TwoValuesHaveProbabilities) {
 }
 
 TEST(ChooseTarget, AFrequentValueHasAProbabilityOfItsOwn) {
-  const Model model = Fit(Table(300, MostlyZero), Neighbours());
+  const Model model = Fit(Sample(300, MostlyZero), NeighboursAlone());
   const Calibration& calibration = *model.calibration();
   EXPECT_TRUE(calibration.shape.has_value);
   EXPECT_EQ(calibration.shape.value, 0);
   ASSERT_NE(calibration.share, nullptr);
   EXPECT_EQ(calibration.check.rows, 300);
   EXPECT_GT(calibration.check.coverage_95, 0.9);
-  const DatasetParts fresh = Table(300, MostlyZero, 2);
+  const DatasetParts fresh = Sample(300, MostlyZero, 2);
   EXPECT_NEAR(MeanLogDensity(model, fresh), calibration.check.log_likelihood, 0.5);
   // The same bits after a visit to a file.
   const Model loaded = ModelFromBytes("model", ModelToBytes(model));
@@ -83,9 +83,9 @@ TEST(ChooseTarget, AFrequentValueHasAProbabilityOfItsOwn) {
 }
 
 TEST(ChooseTarget, PlainIsWhatWasAskedFor) {
-  Recipe recipe = Neighbours();
+  Recipe recipe = NeighboursAlone();
   recipe.target_kind = TargetKind::kPlain;
-  const Model model = Fit(Table(100, MostlyZero), recipe);
+  const Model model = Fit(Sample(100, MostlyZero), recipe);
   EXPECT_TRUE(model.calibration()->shape.is_plain());
   EXPECT_EQ(model.natures().size(), 1U);
 }
@@ -94,10 +94,10 @@ TEST(ChooseTarget, SkewedNumbersAreLogarithms) {
   const auto lognormal = [](double a, RandomStream* stream) {
     return std::exp(3 * a + 0.5 * stream->Normal());
   };
-  const Model model = Fit(Table(300, lognormal), Neighbours());
+  const Model model = Fit(Sample(300, lognormal), NeighboursAlone());
   EXPECT_EQ(model.calibration()->shape.warp.kind, Warp::Kind::kLog);
   const auto line = [](double a, RandomStream* stream) { return 3 * a + 0.5 * stream->Normal(); };
-  EXPECT_TRUE(Fit(Table(300, line), Neighbours()).calibration()->shape.is_plain());
+  EXPECT_TRUE(Fit(Sample(300, line), NeighboursAlone()).calibration()->shape.is_plain());
 }
 
 TEST(FitShareLogit, FindsTheLogitThatTheRowsWereDrawnFrom) {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,6 +11,7 @@
 #include "fathom/base/error.h"
 #include "fathom/distribution/prediction.h"
 #include "fathom/inference/predict.h"
+#include "tests/support/dense.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
@@ -100,24 +99,22 @@ struct ExactGp {
     gp.Z = table.x.mean;
     gp.theta = Vector{{1.4, 0.8, 1.1}};
     gp.kernel->Gram(gp.theta, gp.Z, &K);
-    K_noise_inverse = (K + noise * Matrix::Identity(7, 7)).inverse();
+    K_noise_inverse = Inverse(K + noise * Matrix::Identity(7, 7));
     const Vector y = table.y.col(0);
     if (sites) {
       gp.posterior = Sites{y / noise, Matrix::Identity(7, 7) / std::sqrt(noise)};
       return;
     }
-    const Matrix L = K.llt().matrixL();
-    const Matrix L_inverse = L.inverse();
-    const Matrix V = K - K * K_noise_inverse * K;
-    const Matrix whitened = L_inverse * V * L_inverse.transpose();
-    gp.posterior = Whitened{L_inverse * (K * K_noise_inverse * y), whitened.llt().matrixL()};
+    const Matrix L_inverse = Inverse(CholeskyFactor(K));
+    const Matrix V = K - Times(K, K_noise_inverse, K);
+    gp.posterior = Whitened{Apply(Times(L_inverse, K, K_noise_inverse), y),
+                            CholeskyFactor(TimesTransposed(Times(L_inverse, V), L_inverse))};
   }
 
   double LogEvidence() const {
     const Vector y = table.y.col(0);
-    const Matrix L = (K + noise * Matrix::Identity(7, 7)).llt().matrixL();
-    return -0.5 * (y.dot(K_noise_inverse * y) + 7 * std::log(2 * M_PI)) -
-           L.diagonal().array().log().sum();
+    return -0.5 * (y.dot(Apply(K_noise_inverse, y)) + 7 * std::log(2 * M_PI) +
+                   LogDeterminantOf(K + noise * Matrix::Identity(7, 7)));
   }
 };
 

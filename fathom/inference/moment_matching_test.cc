@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 
+#include "tests/support/dense.h"
 #include "tests/support/random_model.h"
 
 namespace fathom {
 namespace {
-
-double LargestDifference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 // Some factor that may widen a direction, but leaves a distribution.
 Natural RandomNatural(Index M, RandomStream* stream) {
@@ -23,15 +21,14 @@ TEST(MomentMatching, BeliefAgainstExplicitInverses) {
   Belief belief;
   ASSERT_TRUE(ToBelief(factor, &belief));
   const Matrix precision = Matrix::Identity(5, 5) + factor.T;
-  const Matrix V = precision.inverse();
-  const Vector m = V * factor.h;
-  EXPECT_LT(LargestDifference(belief.V, V), 1e-13);
-  EXPECT_LT(LargestDifference(belief.m, m), 1e-13);
-  EXPECT_NEAR(belief.phi, -0.5 * std::log(precision.determinant()) + 0.5 * m.dot(precision * m),
-              1e-12);
+  const Matrix V = Inverse(precision);
+  const Vector m = Apply(V, factor.h);
+  EXPECT_LT(Distance(belief.V, V), 1e-13);
+  EXPECT_LT(Distance(belief.m, m), 1e-13);
+  EXPECT_NEAR(belief.phi, -0.5 * std::log(Determinant(precision)) + 0.5 * m.dot(factor.h), 1e-12);
   const Natural back = ToNatural(ToWhitened(belief));
-  EXPECT_LT(LargestDifference(back.T, factor.T), 1e-12);
-  EXPECT_LT(LargestDifference(back.h, factor.h), 1e-12);
+  EXPECT_LT(Distance(back.T, factor.T), 1e-12);
+  EXPECT_LT(Distance(back.h, factor.h), 1e-12);
 }
 
 TEST(MomentMatching, WhatIsNoDistributionIsRefused) {
@@ -62,9 +59,9 @@ TEST(MomentMatching, FactorTimesCavityHasThePapersMoments) {
     ASSERT_TRUE(MatchMoments(cavity, slopes, alpha, &factor));
     Belief q;
     ASSERT_TRUE(ToBelief({others.h + alpha * factor.h, others.T + alpha * factor.T}, &q));
-    EXPECT_LT(LargestDifference(q.m, cavity.m + cavity.V * slopes.g), 1e-12);
-    const Matrix D = slopes.g * slopes.g.transpose() + 2 * slopes.E;
-    EXPECT_LT(LargestDifference(q.V, cavity.V - cavity.V * D * cavity.V), 1e-12);
+    EXPECT_LT(Distance(q.m, cavity.m + Apply(cavity.V, slopes.g)), 1e-12);
+    const Matrix D = SelfProduct(slopes.g) + 2 * slopes.E;
+    EXPECT_LT(Distance(q.V, cavity.V - Times(cavity.V, D, cavity.V)), 1e-12);
   }
 }
 
@@ -77,12 +74,11 @@ TEST(MomentMatching, ALineIsAFactorOfRankOne) {
   const double d_s = -0.1;
   for (const double alpha : {0.0, 0.5, 1.0}) {
     Natural dense;
-    ASSERT_TRUE(
-        MatchMoments(cavity, CavitySlopes{d_t * c, -d_s * c * c.transpose()}, alpha, &dense));
+    ASSERT_TRUE(MatchMoments(cavity, CavitySlopes{d_t * c, -d_s * SelfProduct(c)}, alpha, &dense));
     LineFactor line;
-    ASSERT_TRUE(MatchMoments(c.dot(cavity.m), c.dot(cavity.V * c), d_t, d_s, alpha, &line));
-    EXPECT_LT(LargestDifference(dense.T, line.T * c * c.transpose()), 1e-12) << alpha;
-    EXPECT_LT(LargestDifference(dense.h, line.h * c), 1e-12) << alpha;
+    ASSERT_TRUE(MatchMoments(c.dot(cavity.m), c.dot(Apply(cavity.V, c)), d_t, d_s, alpha, &line));
+    EXPECT_LT(Distance(dense.T, line.T * SelfProduct(c)), 1e-12) << alpha;
+    EXPECT_LT(Distance(dense.h, line.h * c), 1e-12) << alpha;
   }
 }
 
@@ -97,8 +93,8 @@ TEST(MomentMatching, SmallAlphaTendsToTheVariationalLimit) {
   const double alpha = 1e-7;
   Natural factor;
   ASSERT_TRUE(MatchMoments(cavity, {alpha * limit.g, alpha * limit.E}, alpha, &factor));
-  EXPECT_LT(LargestDifference(factor.T, expected.T), 1e-5);
-  EXPECT_LT(LargestDifference(factor.h, expected.h), 1e-5);
+  EXPECT_LT(Distance(factor.T, expected.T), 1e-5);
+  EXPECT_LT(Distance(factor.h, expected.h), 1e-5);
 }
 
 }  // namespace

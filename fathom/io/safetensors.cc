@@ -66,7 +66,7 @@ std::size_t ChecksumPlace(std::string_view header, const std::string& checksum) 
 }
 
 // False if it does not fit 64 bits.
-bool Product(const std::vector<std::uint64_t>& shape, std::uint64_t* product) {
+bool CountOf(const std::vector<std::uint64_t>& shape, std::uint64_t* product) {
   // A 0 anywhere makes the product 0, but sizes that overflow before it are refused all the same.
   *product = 1;
   return std::all_of(shape.begin(), shape.end(), [&](std::uint64_t size) {
@@ -205,7 +205,7 @@ class Reader {
     }
     const std::uint64_t length = offsets[1] - offsets[0];
     std::uint64_t expected = 0;
-    if (!Product(tensor.shape, &expected) ||
+    if (!CountOf(tensor.shape, &expected) ||
         __builtin_mul_overflow(expected, dtype == "F64" ? 8U : 4U, &expected) ||
         expected != length) {
       Refuse("array ", Quoted(name), " has ", length, " bytes, which do not fit its shape");
@@ -253,7 +253,7 @@ Layout LayOut(const std::string& path, const SafeTensors& content) {
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : content.tensors) {
     std::uint64_t count = 0;
-    FATHOM_CHECK(name != kMetadata && Product(tensor.shape, &count) &&
+    FATHOM_CHECK(name != kMetadata && CountOf(tensor.shape, &count) &&
                  count == tensor.values.size());
     const std::string_view bytes = AsBytes(tensor.values);
     header[name] = {{"dtype", "F64"},

@@ -115,7 +115,7 @@ class Parser {
     if (text_[at_] == '"' || text_[at_] == '\'') return ReadQuoted();
     const std::size_t end = std::min(text_.find_first_of(" \t\r\n,]#", at_), text_.size());
     const std::string_view value = text_.substr(at_, end - at_);
-    if (!IsBare(value)) Fail(Quoted(value) + " is no number, true or false; texts need quotes");
+    if (!IsBare(value)) Fail(Quoted(value) + " is no number, true or false; strings need quotes");
     at_ = end;
     return std::string(value);
   }

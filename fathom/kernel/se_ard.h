@@ -13,6 +13,8 @@
 #ifndef FATHOM_KERNEL_SE_ARD_H_
 #define FATHOM_KERNEL_SE_ARD_H_
 
+#include <limits>
+
 #include "fathom/kernel/stationary_ard.h"
 
 namespace fathom {
@@ -24,7 +26,7 @@ class SeArd : public StationaryArd {
   void Gram(const Vector& theta, const Matrix& Z, Matrix* K, AlignedBuffer* scratch) const override;
   void GramBackward(const Vector& theta, const Matrix& Z, const Matrix& K, const Matrix& dK,
                     GramGradient gradient, AlignedBuffer* scratch) const override;
-  Index MostUncertainInputs() const override { return Kernel::MostUncertainInputs(); }
+  Index MostUncertainInputs() const override { return std::numeric_limits<Index>::max(); }
   std::unique_ptr<Projection> NewProjection() const override;
   std::unique_ptr<FullLayer> NewFullLayer() const override;
 

@@ -13,7 +13,7 @@ namespace fathom {
 
 namespace {
 
-const double kLogTwoPi = std::log(2 * std::numbers::pi);
+const double kLogOfTwoPi = std::log(2 * std::numbers::pi);
 
 // A as a function of log n, with the slopes for m_f and v_f.
 class GivenLogNoise {
@@ -26,8 +26,8 @@ class GivenLogNoise {
     const double T = Total(log_noise);
     const double share = 1 - v_ / T;  // of the noise in T
     const double q = r_ * r_ / T;
-    return {-0.5 * (kLogTwoPi + std::log(T) + q) + 0.5 * (1 - alpha_) * (kLogTwoPi + log_noise) -
-                0.5 * std::log(alpha_),
+    return {-0.5 * (kLogOfTwoPi + std::log(T) + q) +
+                0.5 * (1 - alpha_) * (kLogOfTwoPi + log_noise) - 0.5 * std::log(alpha_),
             0.5 * (1 - alpha_) + 0.5 * (q - 1) * share,
             0.5 * share * (q * (1 - 2 * share) - (1 - share)),
             {r_ / T, 0.5 * (q - 1) / T}};
@@ -88,7 +88,7 @@ TiltedLogZ<2> LogZOf(double alpha, double residual, double v, double centre, dou
   if (alpha == 0) {
     const double precision = std::exp(0.5 * v_g - centre);
     const double square = residual * residual + v;
-    return {-0.5 * (kLogTwoPi + centre + square * precision),
+    return {-0.5 * (kLogOfTwoPi + centre + square * precision),
             0.5 * (square * precision - 1),
             -0.25 * square * precision,
             {residual * precision, -0.5 * precision}};

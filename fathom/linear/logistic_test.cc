@@ -10,16 +10,16 @@
 namespace fathom {
 namespace {
 
-struct Table {
+struct LabelledTable {
   Moments x;
   Vector labels;
   std::vector<std::int32_t> fold_of_row;
 };
 
 // Classes by softmax of x W + b.
-Table Draw(Index N, const Matrix& W, const Vector& b) {
+LabelledTable Draw(Index N, const Matrix& W, const Vector& b) {
   RandomStream stream(8);
-  Table table{Moments::Certain(stream.NormalMatrix(N, W.rows())), Vector(N), {}};
+  LabelledTable table{Moments::Certain(stream.NormalMatrix(N, W.rows())), Vector(N), {}};
   for (Index n = 0; n < N; ++n) {
     Vector p = ((table.x.mean.row(n) * W).transpose() + b).array().exp();
     double u = stream.Uniform() * p.sum();
@@ -31,7 +31,7 @@ Table Draw(Index N, const Matrix& W, const Vector& b) {
   return table;
 }
 
-double Objective(const Logistic& l, const Table& t, double penalty) {
+double PenalisedFit(const Logistic& l, const LabelledTable& t, double penalty) {
   const Matrix p = LogisticProbabilities(l, t.x);
   double sum = -penalty / 2 * l.weights.squaredNorm();
   for (Index n = 0; n < p.rows(); ++n) sum += std::log(p(n, static_cast<Index>(t.labels[n])));
@@ -39,27 +39,27 @@ double Objective(const Logistic& l, const Table& t, double penalty) {
 }
 
 TEST(Logistic, IsTheMaximum) {
-  const Table table = Draw(300, (Matrix(2, 3) << 1, -1, 0, 0.5, 0, -2).finished(),
-                           (Vector(3) << 0.3, 0, -0.5).finished());
+  const LabelledTable table = Draw(300, (Matrix(2, 3) << 1, -1, 0, 0.5, 0, -2).finished(),
+                                   (Vector(3) << 0.3, 0, -0.5).finished());
   constexpr double kPenalty = 2;
   const Logistic fit = FitLogistic(table.x, table.labels, 3, kPenalty);
-  const double best = Objective(fit, table, kPenalty);
+  const double best = PenalisedFit(fit, table, kPenalty);
   for (Index i = 0; i < fit.weights.size(); ++i) {
     for (const double step : {-1e-2, 1e-2}) {
       Logistic other = fit;
       other.weights.data()[i] += step;
-      EXPECT_LT(Objective(other, table, kPenalty), best);
+      EXPECT_LT(PenalisedFit(other, table, kPenalty), best);
     }
   }
   for (Index c = 0; c < 3; ++c) {
     Logistic other = fit;
     other.intercept[c] += 0.02;
-    EXPECT_LT(Objective(other, table, kPenalty), best);
+    EXPECT_LT(PenalisedFit(other, table, kPenalty), best);
   }
 }
 
 TEST(Logistic, FindsSlopesAndIntercept) {
-  const Table table =
+  const LabelledTable table =
       Draw(20000, (Matrix(1, 2) << 0, 1.5).finished(), (Vector(2) << 0, -1).finished());
   const Logistic fit = FitLogistic(table.x, table.labels, 2, 0.1);
   EXPECT_NEAR(fit.weights(0, 1) - fit.weights(0, 0), 1.5, 0.06);
@@ -68,9 +68,9 @@ TEST(Logistic, FindsSlopesAndIntercept) {
 
 // Classes that a line tells apart stay finite, and a weight is so many rows.
 TEST(Logistic, SeparableAndWeighted) {
-  Table table{Moments::Certain((Matrix(4, 1) << -2, -1, 1, 2).finished()),
-              (Vector(4) << 0, 0, 1, 1).finished(),
-              {0, 1, 0, 1}};
+  LabelledTable table{Moments::Certain((Matrix(4, 1) << -2, -1, 1, 2).finished()),
+                      (Vector(4) << 0, 0, 1, 1).finished(),
+                      {0, 1, 0, 1}};
   const Logistic fit = FitLogistic(table.x, table.labels, 2, 0.1);
   EXPECT_TRUE(fit.weights.allFinite());
   EXPECT_GT(LogisticProbabilities(fit, table.x)(3, 1), 0.9);
@@ -93,13 +93,13 @@ TEST(Logistic, UncertainCellsEvenOut) {
 
 TEST(Logistic, LeftOutRowsChooseThePenalty) {
   // Nothing to learn from twenty columns: a strong penalty.
-  const Table none = Draw(100, Matrix::Zero(20, 2), Vector::Zero(2));
+  const LabelledTable none = Draw(100, Matrix::Zero(20, 2), Vector::Zero(2));
   const LogisticFit weak = CrossFitLogistic(none.x, none.labels, 2, none.fold_of_row);
   EXPECT_GE(weak.penalty, 100);
   EXPECT_NEAR(weak.log_probability.mean(), std::log(0.5), 0.03);
   Matrix steep = Matrix::Zero(20, 2);
   steep(0, 1) = 8;
-  const Table clear = Draw(400, steep, Vector::Zero(2));
+  const LabelledTable clear = Draw(400, steep, Vector::Zero(2));
   const LogisticFit strong = CrossFitLogistic(clear.x, clear.labels, 2, clear.fold_of_row);
   EXPECT_LE(strong.penalty, 3);
   EXPECT_GT(strong.log_probability.mean(), -0.25);

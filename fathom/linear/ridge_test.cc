@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
-
 #include <cmath>
 #include <vector>
 
 #include "fathom/base/random.h"
+#include "tests/support/dense.h"
 
 namespace fathom {
 namespace {
@@ -27,8 +26,9 @@ TEST(Ridge, LeftOutRowsAreThoseOfALineFittedWithoutThem) {
     const Eigen::RowVectorXd centre = X.colwise().mean();
     const double mean = y(others, Eigen::all).mean();
     const Matrix C = X.rowwise() - centre;
-    const Matrix A = C.transpose() * C + fit.ridge.penalty[0] * Matrix::Identity(3, 3);
-    const Vector w = A.inverse() * C.transpose() * (y(others, Eigen::all).array() - mean).matrix();
+    const Matrix A = TransposedTimes(C, C) + fit.ridge.penalty[0] * Matrix::Identity(3, 3);
+    const Vector centred_y = y(others, Eigen::all).array() - mean;
+    const Vector w = Apply(Inverse(A), Apply(C.transpose(), centred_y));
     const double predicted = mean + (x.mean.row(left) - centre).dot(w);
     // The centre moves a little, too, where the penalty is not 0.
     EXPECT_NEAR(fit.left_out.mean(left, 0), predicted, 1e-3);

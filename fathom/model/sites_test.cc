@@ -6,6 +6,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
+#include "tests/support/dense.h"
 #include "tests/support/gradient.h"
 #include "tests/support/random_model.h"
 #include "tests/support/symmetric.h"
@@ -36,15 +37,14 @@ TEST_P(SitesAtScale, AgreeWithExplicitInverses) {
   for (const Index M : {1, 2, 7}) {
     const Matrix K = SpreadGram(M, &stream);
     const Sites sites = RandomSites(M, &stream);
-    const Matrix T = sites.R * sites.R.transpose();
-    const Matrix V = (K.inverse() + c * T).inverse();
-    const Vector m = V * (c * sites.h);
+    const Matrix V = Inverse(Inverse(K) + c * SelfProduct(sites.R));
+    const Vector m = c * Apply(V, sites.h);
     const Conditioned expected = TextbookConditioned(K, m, V);
     const Conditioned got = Condition(sites, K, c);
-    EXPECT_LT((got.a - expected.a).cwiseAbs().maxCoeff(), 1e-11);
-    EXPECT_LT((got.S - expected.S).cwiseAbs().maxCoeff(), 1e-11);
+    EXPECT_LT(Distance(got.a, expected.a), 1e-11);
+    EXPECT_LT(Distance(got.S, expected.S), 1e-11);
     EXPECT_NEAR(got.phi, expected.phi, 1e-11);
-    EXPECT_LT((got.S - got.S.transpose()).cwiseAbs().maxCoeff(), 1e-14);
+    EXPECT_LT(Distance(got.S, got.S.transpose()), 1e-14);
   }
 }
 
@@ -125,15 +125,15 @@ TEST(Sites, AccurateForSingularKernelMatrices) {
       const Matrix K = GramOf(Z, lengthscale);
       const Sites sites = RandomSites(M, &stream);
       const double c = 0.9;
-      const Matrix T = sites.R * sites.R.transpose();
-      const Matrix expected_S = (K + (c * T).inverse()).inverse();
-      const Vector expected_a = c * (sites.h - expected_S * (K * sites.h));
-      const Matrix I_TK = Matrix::Identity(M, M) + c * T * K;
+      const Matrix T = c * SelfProduct(sites.R);
+      const Matrix expected_S = Inverse(K + Inverse(T));
+      const Vector expected_a = c * (sites.h - Apply(expected_S, Apply(K, sites.h)));
+      const Matrix I_TK = Matrix::Identity(M, M) + Times(T, K);
       const double expected_phi =
-          -0.5 * std::log(I_TK.determinant()) + 0.5 * c * sites.h.dot(K * expected_a);
+          -0.5 * std::log(Determinant(I_TK)) + 0.5 * c * sites.h.dot(Apply(K, expected_a));
       const Conditioned got = Condition(sites, K, c);
-      EXPECT_LT((got.S - expected_S).cwiseAbs().maxCoeff(), 1e-11);
-      EXPECT_LT((got.a - expected_a).cwiseAbs().maxCoeff(), 1e-11);
+      EXPECT_LT(Distance(got.S, expected_S), 1e-11);
+      EXPECT_LT(Distance(got.a, expected_a), 1e-11);
       EXPECT_NEAR(got.phi, expected_phi, 1e-11);
       ExpectSitesGradient(sites, K, c, RandomWeights(M, &stream), 1e-7);
     }
@@ -145,9 +145,9 @@ TEST(Sites, NegativeKlAgainstTheTextbook) {
   for (const Index M : {1, 5}) {
     const Matrix K = SpreadGram(M, &stream);
     const Sites sites = RandomSites(M, &stream);
-    const Matrix V = (K.inverse() + sites.R * sites.R.transpose()).inverse();
+    const Matrix V = Inverse(Inverse(K) + SelfProduct(sites.R));
     const double energy = SitesTerms(sites, K, 1, NoWeights(M)).value;
-    EXPECT_NEAR(energy, TextbookNegativeKl(K, V * sites.h, V), 1e-11);
+    EXPECT_NEAR(energy, TextbookNegativeKl(K, Apply(V, sites.h), V), 1e-11);
     EXPECT_LT(energy, 0);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "fathom/base/error.h"
 #include "fathom/base/linalg.h"
+#include "tests/support/dense.h"
 #include "tests/support/gradient.h"
 #include "tests/support/random_model.h"
 #include "tests/support/symmetric.h"
@@ -36,14 +37,14 @@ TEST_P(WhitenedAtPower, AgreesWithExplicitInverses) {
   for (const Index M : {1, 2, 7}) {
     const Matrix L = RandomLower(M, 1, &stream);
     const Whitened q = RandomWhitened(M, &stream);
-    const Matrix K = L * L.transpose();
-    const Matrix Sigma = L * q.Delta * q.Delta.transpose() * L.transpose();
-    const Matrix V = (beta * Sigma.inverse() + (1 - beta) * K.inverse()).inverse();
-    const Vector m = V * (beta * (Sigma.inverse() * (L * q.mu)));
+    const Matrix K = SelfProduct(L);
+    const Matrix Sigma_inverse = Inverse(SelfProduct(Times(L, q.Delta)));
+    const Matrix V = Inverse(beta * Sigma_inverse + (1 - beta) * Inverse(K));
+    const Vector m = beta * Apply(Times(V, Sigma_inverse, L), q.mu);
     const Conditioned expected = TextbookConditioned(K, m, V);
     const Conditioned got = ConditionAt(q, InverseOf(L), beta);
-    EXPECT_LT((got.a - expected.a).cwiseAbs().maxCoeff(), 1e-9);
-    EXPECT_LT((got.S - expected.S).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT(Distance(got.a, expected.a), 1e-9);
+    EXPECT_LT(Distance(got.S, expected.S), 1e-9);
   }
 }
 
@@ -72,7 +73,7 @@ TEST_P(WhitenedAtPower, ConditionBackward) {
     Matrix phi_argument = Matrix::Zero(M, M);
     ConditionBackward(q, L_inverse, weights, &tape, &d_q, &phi_argument);
     // phi_argument is L'dL, of which the lower triangle counts; dL = L^-T (that), lower triangle.
-    const Matrix dL = L_inverse.transpose() * phi_argument;
+    const Matrix dL = TransposedTimes(L_inverse, phi_argument);
     Vector gradient(point.size());
     gradient << d_q.mu, LowerTriangle(d_q.Delta), LowerTriangle(dL);
     ExpectGradientMatches(value, gradient, point, 1e-7);
@@ -111,9 +112,9 @@ TEST(Whitened, FactorEnergyAgainstTheTextbook) {
     for (const Index M : {1, 6}) {
       const Whitened q = RandomWhitened(M, &stream);
       const Matrix I = Matrix::Identity(M, M);
-      const Matrix Sigma = q.Delta * q.Delta.transpose();
-      const Matrix V = (beta * Sigma.inverse() + (1 - beta) * I).inverse();
-      const Vector m = V * (beta * (Sigma.inverse() * q.mu));
+      const Matrix Sigma = SelfProduct(q.Delta);
+      const Matrix V = Inverse(beta * Inverse(Sigma) + (1 - beta) * I);
+      const Vector m = beta * Apply(Times(V, Inverse(Sigma)), q.mu);
       const double posterior = TextbookConditioned(I, q.mu, Sigma).phi;
       const double cavity = TextbookConditioned(I, m, V).phi;
       const double k = 1 / (1 - beta);
@@ -171,8 +172,7 @@ TEST(Whitened, NegativeKlAgainstTheTextbook) {
   RandomStream stream(7);
   for (const Index M : {1, 5}) {
     const Whitened q = RandomWhitened(M, &stream);
-    const double expected =
-        TextbookNegativeKl(Matrix::Identity(M, M), q.mu, q.Delta * q.Delta.transpose());
+    const double expected = TextbookNegativeKl(Matrix::Identity(M, M), q.mu, SelfProduct(q.Delta));
     EXPECT_NEAR(NegativeKl(q), expected, 1e-11);
   }
   EXPECT_EQ(NegativeKl(Whitened::Prior(3)), 0);

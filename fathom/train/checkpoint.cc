@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kMetadata = "optimizer";
+constexpr const char* kOptimizerMetadata = "optimizer";
 constexpr const char* kUpdates = "factor_updates";
 constexpr const char* kLengthened = "lengthened";  // there if it is
 
@@ -82,10 +82,10 @@ void CheckState(const MinimizeState& state) {
 }
 
 Json ReadNumbers(const SafeTensors& content) {
-  const auto found = content.metadata.find(kMetadata);
+  const auto found = content.metadata.find(kOptimizerMetadata);
   if (found == content.metadata.end())
     ThrowError("it is a model without the state of its training");
-  Json numbers = ParseDescription(content, kMetadata);
+  Json numbers = ParseDescription(content, kOptimizerMetadata);
   if (!numbers.is_object()) ThrowError("its optimiser's state is not JSON");
   return numbers;
 }
@@ -180,7 +180,7 @@ SafeTensors CheckpointToTensors(const Checkpoint& checkpoint, const std::string&
              [&](const std::string& name, const auto& value) { numbers[name] = ToJson(value); });
   if (!checkpoint.factors.arrays.empty()) numbers[kUpdates] = checkpoint.factors.updates;
   if (checkpoint.lengthened) numbers[kLengthened] = true;
-  content.metadata[kMetadata] = JsonText(numbers);
+  content.metadata[kOptimizerMetadata] = JsonText(numbers);
   const ArrayWriter arrays(&content);
   for (const auto& [name, array] : checkpoint.factors.arrays)
     arrays.Write(FactorPrefix() + name, array);

@@ -28,7 +28,7 @@ DatasetParts Product(Index rows = 50) {
   return data;
 }
 
-Recipe SmallRecipe() {
+Recipe SixtySteps() {
   Recipe recipe;
   recipe.stack = Stacking::kNever;
   recipe.architecture.hidden = {2};
@@ -40,7 +40,7 @@ Recipe SmallRecipe() {
   return recipe;
 }
 
-FitControl StopAfter(Index step, const std::string& checkpoint = "") {
+FitControl StopTraining(Index step, const std::string& checkpoint = "") {
   FitControl control;
   control.callback = [step](const Progress& progress) { return progress.step < step; };
   control.checkpoint = checkpoint;
@@ -58,23 +58,23 @@ std::string Bytes(const Model& model) {
 TEST(Resume, EndsWithTheBitsOfATrainingThatWasNeverStopped) {
   const TestFolder folder;
   const std::string path = folder.Path("m.checkpoint");
-  Recipe shared = SmallRecipe();
+  Recipe shared = SixtySteps();
   shared.architecture.shared = true;
   shared.architecture.linear_mean = true;
-  Recipe flat = SmallRecipe();
+  Recipe flat = SixtySteps();
   flat.optimizer.patience = 10;
   flat.optimizer.tolerance = 10;  // nothing is an improvement
   flat.optimizer.cool_down = 20;
-  Recipe precise = SmallRecipe();
+  Recipe precise = SixtySteps();
   precise.start.output_noise = 1e-3;
   precise.low_noise_steps = 90;
-  for (const Recipe& recipe : {SmallRecipe(), shared, flat, precise}) {
+  for (const Recipe& recipe : {SixtySteps(), shared, flat, precise}) {
     const std::string whole = Bytes(Fit(Product(), recipe));
     // After 26 steps there is a point to fall back to; after 27 the plateau rule has struck; after
     // 30 the training is seen to be precise.
     for (const Index stop : {1, 26, 27, 28, 30}) {
-      Fit(Product(), recipe, StopAfter(stop, path));
-      Model model = Resume(Product(), LoadCheckpoint(path), StopAfter(stop + 2, path));
+      Fit(Product(), recipe, StopTraining(stop, path));
+      Model model = Resume(Product(), LoadCheckpoint(path), StopTraining(stop + 2, path));
       EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
       EXPECT_EQ(model.summary().steps, stop + 2);
       EXPECT_EQ(Bytes(Resume(Product(), LoadCheckpoint(path))), whole) << "stopped at " << stop;
@@ -83,7 +83,7 @@ TEST(Resume, EndsWithTheBitsOfATrainingThatWasNeverStopped) {
 }
 
 TEST(Fit, TakesMoreStepsWhereTheNoiseProvesSmall) {
-  Recipe recipe = SmallRecipe();
+  Recipe recipe = SixtySteps();
   recipe.low_noise_steps = 90;
   recipe.start.output_noise = 1e-3;
   EXPECT_EQ(Fit(Product(), recipe).summary().steps, 90);
@@ -100,7 +100,7 @@ TEST(Fit, TakesMoreStepsWhereTheNoiseProvesSmall) {
 TEST(Resume, AnyNumberOfThreadsGivesTheSameBits) {
   const TestFolder folder;
   const std::string path = folder.Path("m.checkpoint");
-  Fit(Product(), SmallRecipe(), StopAfter(20, path));
+  Fit(Product(), SixtySteps(), StopTraining(20, path));
   Checkpoint checkpoint = LoadCheckpoint(path);
   const Model one = Resume(Product(), checkpoint);
   checkpoint.network.recipe.threads = 2;
@@ -112,7 +112,7 @@ TEST(Resume, AnyNumberOfThreadsGivesTheSameBits) {
 TEST(Resume, RefusesAnotherTable) {
   const TestFolder folder;
   const std::string path = folder.Path("m.checkpoint");
-  Fit(Product(), SmallRecipe(), StopAfter(3, path));
+  Fit(Product(), SixtySteps(), StopTraining(3, path));
   const auto error = [&](const DatasetParts& data) {
     return ErrorOf([&] { Resume(data, LoadCheckpoint(path)); });
   };
@@ -131,9 +131,9 @@ TEST(Resume, RefusesAnotherTable) {
 
 TEST(Resume, TimeBeforeTheStopCountsForTheBudget) {
   const TestFolder folder;
-  Recipe recipe = SmallRecipe();
+  Recipe recipe = SixtySteps();
   recipe.optimizer.time_budget = 1000;
-  FitControl control = StopAfter(3, folder.Path("c"));
+  FitControl control = StopTraining(3, folder.Path("c"));
   control.seconds_before = 900;
   Fit(Product(), recipe, control);
   FitControl again;
@@ -145,7 +145,7 @@ TEST(Resume, TimeBeforeTheStopCountsForTheBudget) {
 }
 
 TEST(Fit, ATimeBudgetIsUsedUnlessStepsAreGiven) {
-  Recipe recipe = SmallRecipe();
+  Recipe recipe = SixtySteps();
   recipe.optimizer.time_budget = 1000;
   FitControl control;
   Index planned = 0;
@@ -163,7 +163,7 @@ TEST(Fit, ATimeBudgetIsUsedUnlessStepsAreGiven) {
 }
 
 TEST(StartAgain, ImprovesAFinishedModel) {
-  const Model first = Fit(Product(), SmallRecipe());
+  const Model first = Fit(Product(), SixtySteps());
   std::vector<double> rates;
   FitControl control;
   control.callback = [&](const Progress& progress) {
@@ -179,7 +179,7 @@ TEST(StartAgain, ImprovesAFinishedModel) {
   EXPECT_LT(rates.back(), 1e-4);
 
   const TestFolder folder;
-  Resume(Product(), StartAgain(first, 200), StopAfter(100, folder.Path("c")));
+  Resume(Product(), StartAgain(first, 200), StopTraining(100, folder.Path("c")));
   EXPECT_EQ(Bytes(Resume(Product(), LoadCheckpoint(folder.Path("c")))), Bytes(second));
 }
 
@@ -187,7 +187,7 @@ TEST(Fit, ReportsEveryEpoch) {
   std::vector<EpochMetrics> epochs;
   FitControl control;
   control.on_epoch = [&](const EpochMetrics& metrics) { epochs.push_back(metrics); };
-  const Model model = Fit(Product(), SmallRecipe(), control);
+  const Model model = Fit(Product(), SixtySteps(), control);
   ASSERT_EQ(epochs.size(), 20U);  // 60 steps, three batches of 16 in 50 rows
   for (std::size_t e = 0; e < epochs.size(); ++e) {
     EXPECT_EQ(epochs[e].epoch, static_cast<Index>(e) + 1);
@@ -203,20 +203,20 @@ TEST(Fit, ACheckpointThatCannotBeWrittenNeedNotEndTheTraining) {
   FitControl control;
   control.checkpoint = "/no/such/folder/c";
   control.checkpoint_interval = 0;
-  EXPECT_THROW(Fit(Product(), SmallRecipe(), control), Error);
+  EXPECT_THROW(Fit(Product(), SixtySteps(), control), Error);
   int failures = 0;
   control.on_checkpoint_failure = [&](const std::string& message) {
     EXPECT_NE(message.find("/no/such/folder/c"), std::string::npos) << message;
     ++failures;
   };
-  EXPECT_EQ(Bytes(Fit(Product(), SmallRecipe(), control)), Bytes(Fit(Product(), SmallRecipe())));
+  EXPECT_EQ(Bytes(Fit(Product(), SixtySteps(), control)), Bytes(Fit(Product(), SixtySteps())));
   EXPECT_EQ(failures, 60);
 }
 
 class CheckpointFile : public testing::Test {
  protected:
   CheckpointFile() {
-    Fit(Product(), SmallRecipe(), StopAfter(30, path_));
+    Fit(Product(), SixtySteps(), StopTraining(30, path_));
     content_ = ReadSafeTensors(path_);
     numbers_ = Json::parse(content_.metadata["optimizer"]);
   }
@@ -245,7 +245,7 @@ TEST_F(CheckpointFile, ComesBackAndIsAModelToo) {
   EXPECT_EQ(TestFolder::Read(path_), TestFolder::Read(folder_.Path("again")));
   const Moments x = Product().inputs;
   EXPECT_EQ(ModelPredictor(LoadModel(path_)).Predict(x).Mean(),
-            ModelPredictor(Fit(Product(), SmallRecipe(), StopAfter(30))).Predict(x).Mean());
+            ModelPredictor(Fit(Product(), SixtySteps(), StopTraining(30))).Predict(x).Mean());
 }
 
 TEST_F(CheckpointFile, ModelsAreRefused) {
@@ -311,7 +311,7 @@ TEST_F(CheckpointFile, NumbersThatDoNotFit) {
 }
 
 TEST(Update, TrainsFurtherOnOtherRowsOfTheSameColumns) {
-  const Model first = Fit(Product(), SmallRecipe());
+  const Model first = Fit(Product(), SixtySteps());
   const Model second = Update(first, Product(80), 40);
   EXPECT_EQ(second.summary().steps, 100);
   EXPECT_EQ(second.summary().rows, 80);

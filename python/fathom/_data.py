@@ -13,7 +13,7 @@ from fathom import _core
 
 
 class DataWarning(UserWarning):
-    """Something about the data that is no error: a column left out, texts that the training has not seen."""
+    """Something about the data that is no error: a column left out, values that the training has not seen."""
 
 
 def tell(text: str, category: type[Warning] = DataWarning) -> None:

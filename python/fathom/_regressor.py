@@ -18,7 +18,7 @@ class DeepGPRegressor(RegressorMixin, DeepGP):
     __doc__ = docstring("""
 A deep Gaussian process that predicts numbers, one target or several, with their uncertainty.
 
-It needs no tuning. Give it the raw table: texts become categories, dates become numbers, and missing cells need no
+It needs no tuning. Give it the raw table: text becomes categories, dates become numbers, and missing cells need no
 imputation.
 
 >>> import numpy as np

@@ -80,7 +80,7 @@ class TableMaker(RecipeParameters):
             raise ValueError(f"input_std has the shape ({deviations.rows}, {deviations.width}) where X has "
                              f"({frame.rows}, {frame.width}); give one standard deviation for each cell")
         if deviations.array is None:
-            raise ValueError("input_std holds texts; give numbers from 0 on, and NaN where there is none")
+            raise ValueError("input_std holds text; give numbers from 0 on, and NaN where there is none")
         # A column without any deviation may hold categories, which have none.
         used = [place for place in range(frame.width) if np.any(np.nan_to_num(deviations.array[:, place]) != 0)]
         if not used:

@@ -160,7 +160,7 @@ py::dict Score(const FittedModel& model, const py::object& rows, const Table* in
   return scores;
 }
 
-// Notes about the rows, such as texts that the training has not seen. An array has none.
+// Notes about the rows, such as values that the training has not seen. An array has none.
 std::vector<std::string> NotesOn(const FittedModel& model, const Table& rows) {
   std::vector<std::string> texts;
   const InputRows reader(rows, model.model().schema());

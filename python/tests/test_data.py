@@ -127,7 +127,7 @@ def test_unseen_texts_count_as_missing_with_a_warning(mixed):
     frame, y = mixed
     model = DeepGPRegressor(**SMALL).fit(frame, y)
     strange = frame.head(3).assign(colour=["mauve", "red", None])
-    with pytest.warns(DataWarning, match="1 cell holds texts that the training has not seen, such as 'mauve'"):
+    with pytest.warns(DataWarning, match="1 cell holds a value that the training has not seen, such as 'mauve'"):
         mean = model.predict(strange)
     assert mean[0] == model.predict(frame.head(3).assign(colour=[None, "red", None]))[0]
 

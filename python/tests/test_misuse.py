@@ -97,7 +97,7 @@ WRONG = {
     "a column is missing": (lambda: fit(FRAME, Y).predict(FRAME[["a", "c"]]), ValueError, "now missing:\n- b"),
     "a column is new": (lambda: fit(FRAME, Y).predict(FRAME.assign(z=1)), ValueError, "unseen at fit time:\n- z"),
     "texts where numbers were": (lambda: fit(FRAME, Y).predict(FRAME.assign(b="x")), ValueError,
-                                 "column 'b' holds texts such as 'x' but the model has learnt it as numbers"),
+                                 "column 'b' holds text such as 'x' but the model has learnt it as numbers"),
     "unknown parameter": (lambda: DeepGPRegressor(layers=3), TypeError, "has no parameter 'layers'; they are hidden,"),
     "unknown parameter later": (lambda: regressor().set_params(layers=3), ValueError, "Invalid parameter"),
     "parameter out of range": (lambda: regressor(learning_rate=-1).fit(X, Y), ValueError,

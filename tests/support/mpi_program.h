@@ -93,6 +93,27 @@ class RanksTest : public ProgramTest {
     return ranks;
   }
 
+  static bool IsPending(pid_t process, int signal) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("ShdPnd:"))
+        return ((std::stoull(line.substr(7), nullptr, 16) >> (signal - 1)) & 1) != 0;
+    }
+    return true;  // the process has ended
+  }
+
+  // Signals mpirun, which passes it on to the ranks. They stand still until it has come, so that a
+  // training does not end before, however long mpirun takes.
+  static void SignalRanks(pid_t mpirun, int signal) {
+    const std::vector<pid_t> ranks = RankProcesses(mpirun);
+    for (const pid_t rank : ranks) ::kill(rank, SIGSTOP);
+    ::kill(mpirun, signal);
+    for (const pid_t rank : ranks) {
+      while (!IsPending(rank, signal) && !IsPending(rank, SIGTERM)) ::poll(nullptr, 0, 5);
+    }
+    for (const pid_t rank : ranks) ::kill(rank, SIGCONT);
+  }
+
   // Waits until so many lines stand in a file, or the process has ended.
   static void WaitForLines(const std::string& path, std::size_t lines, pid_t process) {
     while (CountLines(TestFolder::Read(path)) < lines && ::kill(process, 0) == 0)
