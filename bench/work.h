@@ -10,11 +10,11 @@
 namespace fathom::bench {
 
 // One row through one latent function with certain inputs: the first layer.
-Work CertainRow(Index D, Index M, bool backward);
+Work CertainRow(Index inputs, Index inducing, bool backward);
 // One row through one latent function with uncertain inputs: psi1 and psi2.
-Work UncertainRow(Index Q, Index M, bool backward);
+Work UncertainRow(Index inputs, Index inducing, bool backward);
 // Prepare, and PrepareBackward if `backward`, of one sparse GP in the whitened form.
-Work PrepareWork(Index D, Index M, bool backward);
+Work PrepareWork(Index inputs, Index inducing, bool backward);
 
 // The sums over the functions of a model whose raw inputs are certain.
 Work RowWork(const DeepGp& model, bool backward);

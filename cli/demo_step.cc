@@ -51,7 +51,7 @@ Demo StepDemo(const std::string& folder, int threads) {
             .picture = (std::filesystem::path(folder) / "step.svg").string()};
   std::vector<Contestant>& contestants = demo.contestants;
   contestants.push_back(FitAndScore("GP", {}, {"x"}, train, test, threads));
-  // Two hidden units score as five do, in 3.0 instead of 8.1 s of processor time.
+  // With five hidden units the RMSE is 0.130 instead of 0.137, but the demo takes 4 s longer.
   contestants.push_back(FitAndScore("deep GP", {2}, {"x"}, train, test, threads));
   Figure figure(
       {.title = "A step, learnt from " + std::to_string(train_options.samples) + " noisy points",

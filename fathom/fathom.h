@@ -1,4 +1,4 @@
-// All that a program needs to fit, save, load, predict, explain and score: one include.
+// Include this to fit, save, load, predict, explain and score.
 #ifndef FATHOM_FATHOM_H_
 #define FATHOM_FATHOM_H_
 

@@ -1,5 +1,5 @@
-// For those who add a kernel of their own: derive from StationaryArd if it is one of the
-// distance between scaled inputs, or else from Kernel; then register it.
+// Include this to add a kernel of your own. Derive from StationaryArd if it depends on the distance
+// between scaled inputs, otherwise from Kernel; then register it.
 #ifndef FATHOM_KERNEL_H_
 #define FATHOM_KERNEL_H_
 

@@ -1,5 +1,5 @@
-// For those who add a likelihood of their own: give GenericLikelihood a log density, or derive from
-// Likelihood; then register it.
+// Include this to add a likelihood of your own. Give GenericLikelihood a log density, or derive
+// from Likelihood; then register it.
 #ifndef FATHOM_LIKELIHOOD_H_
 #define FATHOM_LIKELIHOOD_H_
 

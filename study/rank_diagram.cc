@@ -9,14 +9,14 @@ namespace fathom {
 
 namespace {
 
-constexpr double kMargin = 14;      // all lengths in pixels
-constexpr double kAxisWidth = 420;  // from the first rank to the last
-constexpr double kScaleTop = 48;    // of the bar that shows the critical difference
+constexpr double kDiagramMargin = 14;  // all lengths in pixels
+constexpr double kAxisWidth = 420;     // from the first rank to the last
+constexpr double kScaleTop = 48;       // of the bar that shows the critical difference
 constexpr double kAxisTop = 88;
 constexpr double kBarStep = 8;    // between two bars over methods that are not told apart
 constexpr double kNameStep = 20;  // between the names of two methods
 constexpr double kFont = 12;
-constexpr char kInk[] = "#262626";
+constexpr char kDiagramInk[] = "#262626";
 constexpr char kOurs[] = "#2a62b0";
 
 struct Entry {
@@ -49,7 +49,7 @@ class Diagram {
       ascending[static_cast<Index>(i)] = entries_[i].rank;
       widest_ = std::max(widest_, TextWidth(entries_[i].label, kFont));
     }
-    left_ = kMargin + widest_ + 12;
+    left_ = kDiagramMargin + widest_ + 12;
     runs_ = IndistinctRuns(ascending, difference);
     names_top_ = kAxisTop + 24 + kBarStep * static_cast<double>(runs_.size());
   }
@@ -57,17 +57,17 @@ class Diagram {
   std::string Draw() && {
     // A large difference between few methods reaches beyond the axis.
     const double scale_end = X(1 + difference_) + 8 + TextWidth(scale_label_, kFont);
-    const double width = std::max(left_ + kAxisWidth + 12 + widest_, scale_end) + kMargin;
-    const double height = names_top_ + kNameStep * static_cast<double>(OnLeft()) + kMargin;
+    const double width = std::max(left_ + kAxisWidth + 12 + widest_, scale_end) + kDiagramMargin;
+    const double height = names_top_ + kNameStep * static_cast<double>(OnLeft()) + kDiagramMargin;
     SvgWriter svg(width, height);
     svg.Title(title_);
     svg.Leaf("rect", {{"width", width}, {"height", height}, {"fill", "#ffffff"}});
     svg.Text(title_, {{"x", width / 2},
-                      {"y", kMargin + 10},
-                      {"font-size", FittingSize(title_, 14, width - 2 * kMargin)},
+                      {"y", kDiagramMargin + 10},
+                      {"font-size", FittingSize(title_, 14, width - 2 * kDiagramMargin)},
                       {"font-weight", "bold"},
                       {"text-anchor", "middle"},
-                      {"fill", kInk}});
+                      {"fill", kDiagramInk}});
     DrawScale(&svg);
     DrawAxis(&svg);
     DrawRuns(&svg);
@@ -95,7 +95,7 @@ class Diagram {
                        {"stroke-width", width}});
   }
   static void Write(SvgWriter* svg, const std::string& text, double x, double y, const char* anchor,
-                    const char* color = kInk) {
+                    const char* color = kDiagramInk) {
     svg->Text(text,
               {{"x", x}, {"y", y}, {"font-size", kFont}, {"text-anchor", anchor}, {"fill", color}});
   }
@@ -103,17 +103,18 @@ class Diagram {
   void DrawScale(SvgWriter* svg) const {
     const double begin = X(1);
     const double end = X(1 + difference_);
-    Line(svg, {begin, kScaleTop}, {end, kScaleTop}, kInk, 1.5);
+    Line(svg, {begin, kScaleTop}, {end, kScaleTop}, kDiagramInk, 1.5);
     for (const double x : {begin, end})
-      Line(svg, {x, kScaleTop - 4}, {x, kScaleTop + 4}, kInk, 1.5);
+      Line(svg, {x, kScaleTop - 4}, {x, kScaleTop + 4}, kDiagramInk, 1.5);
     Write(svg, scale_label_, end + 8, kScaleTop + 4, "start");
   }
 
   void DrawAxis(SvgWriter* svg) const {
-    Line(svg, {X(1), kAxisTop}, {X(static_cast<double>(entries_.size())), kAxisTop}, kInk, 1.2);
+    Line(svg, {X(1), kAxisTop}, {X(static_cast<double>(entries_.size())), kAxisTop}, kDiagramInk,
+         1.2);
     for (std::size_t rank = 1; rank <= entries_.size(); ++rank) {
       const double x = X(static_cast<double>(rank));
-      Line(svg, {x, kAxisTop - 5}, {x, kAxisTop}, kInk, 1.2);
+      Line(svg, {x, kAxisTop - 5}, {x, kAxisTop}, kDiagramInk, 1.2);
       Write(svg, std::to_string(rank), x, kAxisTop - 9, "middle");
     }
   }
@@ -122,7 +123,7 @@ class Diagram {
     double y = kAxisTop + 12;
     for (const auto& [first, last] : runs_) {
       Line(svg, {X(entries_[static_cast<std::size_t>(first)].rank) - 3, y},
-           {X(entries_[static_cast<std::size_t>(last)].rank) + 3, y}, kInk, 3);
+           {X(entries_[static_cast<std::size_t>(last)].rank) + 3, y}, kDiagramInk, 3);
       y += kBarStep;
     }
   }
@@ -134,7 +135,7 @@ class Diagram {
     const std::size_t line = is_left ? i : entries_.size() - 1 - i;
     const double y = names_top_ + kNameStep * (static_cast<double>(line) + 0.5);
     const double end = is_left ? left_ - 6 : left_ + kAxisWidth + 6;
-    const char* color = entry.ours ? kOurs : kInk;
+    const char* color = entry.ours ? kOurs : kDiagramInk;
     Line(svg, {X(entry.rank), kAxisTop}, {X(entry.rank), y}, color, 1);
     Line(svg, {X(entry.rank), y}, {end, y}, color, 1);
     Write(svg, entry.label, is_left ? end - 4 : end + 4, y + 4, is_left ? "end" : "start", color);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kCatastrophe = 1;  // nats below the median split
 
-std::string Fixed(double value, int decimals) {
+std::string WithDecimals(double value, int decimals) {
   char buffer[60];
   std::snprintf(buffer, sizeof(buffer), "%.*f", decimals, value);
   return buffer;
@@ -103,8 +103,8 @@ std::string RanksRow(const ScoreTable& table, const TableRanks& ranks) {
   cells[0] = "average rank";
   for (std::size_t i = 0; i < ranks.columns.size(); ++i) {
     const auto place = static_cast<Index>(i);
-    cells[ranks.columns[i] + 2] = Fixed(ranks.comparison.mean[place], 2) + " ± " +
-                                  Fixed(ranks.comparison.standard_error[place], 2);
+    cells[ranks.columns[i] + 2] = WithDecimals(ranks.comparison.mean[place], 2) + " ± " +
+                                  WithDecimals(ranks.comparison.standard_error[place], 2);
   }
   return MarkdownRow(cells);
 }
@@ -118,11 +118,11 @@ std::string TestsText(const ScoreTable& table, const TableRanks& ranks) {
       equals.push_back(table.columns[ranks.columns[static_cast<std::size_t>(i)]].name);
   }
   return "Ranks over " + Listed(ranks.datasets) +
-         ". Friedman's test: χ² = " + Fixed(test.chi_square, 2) + ", F = " + Fixed(test.f, 2) +
-         ", p = " + Significant(test.p_value, 2) + " for " + std::to_string(test.mean.size()) +
-         " methods on " + std::to_string(ranks.datasets.size()) +
+         ". Friedman's test: χ² = " + WithDecimals(test.chi_square, 2) +
+         ", F = " + WithDecimals(test.f, 2) + ", p = " + Significant(test.p_value, 2) + " for " +
+         std::to_string(test.mean.size()) + " methods on " + std::to_string(ranks.datasets.size()) +
          " datasets. Nemenyi's critical difference at the level 0.05: " +
-         Fixed(test.critical_difference, 2) + ". The best average rank is that of " +
+         WithDecimals(test.critical_difference, 2) + ". The best average rank is that of " +
          table.columns[ranks.columns[static_cast<std::size_t>(best)]].name +
          (equals.empty() ? "; all others differ from it.\n"
                          : "; not different from it at this level: " + Listed(equals) + ".\n");
@@ -148,7 +148,7 @@ std::string SourcesText(const ScoreTable& table) {
 
 // NaN is written as nothing.
 std::string Number(double value) { return std::isnan(value) ? "" : Significant(value, 10); }
-std::string Percent(double share) { return std::isnan(share) ? "" : Fixed(100 * share, 1); }
+std::string Percent(double share) { return std::isnan(share) ? "" : WithDecimals(100 * share, 1); }
 
 UnitSummary SummarizeUnit(const std::vector<UnitRecord>& records) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -174,7 +174,7 @@ std::string EstimateText(double mean, double error) {
   if (std::isnan(error)) return Significant(mean, 4);
   const int decimals =
       error > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 8) : 2;
-  return Fixed(mean, decimals) + " ± " + Fixed(error, decimals);
+  return WithDecimals(mean, decimals) + " ± " + WithDecimals(error, decimals);
 }
 
 std::string PublishedText(double mean, double error) {
@@ -183,12 +183,12 @@ std::string PublishedText(double mean, double error) {
   // The fewest decimals that say the same number.
   const auto decimals_of = [](double value) {
     int decimals = kLeast;
-    while (decimals < kMost && std::stod(Fixed(value, decimals)) != value) ++decimals;
+    while (decimals < kMost && std::stod(WithDecimals(value, decimals)) != value) ++decimals;
     return decimals;
   };
-  if (std::isnan(error)) return Fixed(mean, decimals_of(mean));
+  if (std::isnan(error)) return WithDecimals(mean, decimals_of(mean));
   const int decimals = std::max(decimals_of(mean), decimals_of(error));
-  return Fixed(mean, decimals) + " ± " + Fixed(error, decimals);
+  return WithDecimals(mean, decimals) + " ± " + WithDecimals(error, decimals);
 }
 
 std::string MarkdownTable(const ScoreTable& table) {
@@ -258,9 +258,9 @@ std::string MarkdownMethods(const std::vector<UnitSummary>& units) {
       seconds += unit.cpu_seconds * static_cast<double>(unit.log_likelihood.splits);
       catastrophes += unit.catastrophes;
     }
-    text +=
-        MarkdownRow({method, std::to_string(datasets.size()), Percent(coverage_50),
-                     Percent(coverage_95), std::to_string(catastrophes), Fixed(seconds / 3600, 2)});
+    text += MarkdownRow({method, std::to_string(datasets.size()), Percent(coverage_50),
+                         Percent(coverage_95), std::to_string(catastrophes),
+                         WithDecimals(seconds / 3600, 2)});
   }
   return text;
 }
@@ -270,12 +270,12 @@ std::string MarkdownDetails(const std::vector<UnitSummary>& units) {
       MarkdownHeader({"dataset", "method", "splits", "worst log likelihood", "median",
                       "coverage 50 %", "coverage 95 %", "CPU s", "peak MB"});
   for (const UnitSummary& unit : units) {
-    const std::string worst = Fixed(unit.log_likelihood.worst, 3);
+    const std::string worst = WithDecimals(unit.log_likelihood.worst, 3);
     text += MarkdownRow({unit.dataset, unit.method, std::to_string(unit.log_likelihood.splits),
                          unit.catastrophes > 0 ? Bold(worst) : worst,
-                         Fixed(unit.log_likelihood.median, 3), Percent(unit.coverage_50),
+                         WithDecimals(unit.log_likelihood.median, 3), Percent(unit.coverage_50),
                          Percent(unit.coverage_95), Significant(unit.cpu_seconds, 3),
-                         Fixed(unit.peak_memory / 1e6, 0)});
+                         WithDecimals(unit.peak_memory / 1e6, 0)});
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -102,14 +103,15 @@ class RanksTest : public ProgramTest {
     return true;  // the process has ended
   }
 
-  // Signals mpirun, which passes it on to the ranks. They stand still until it has come, so that a
-  // training does not end before, however long mpirun takes.
+  // Signals mpirun, which passes it on after a second, to one rank after the other. They stand
+  // still until the first has it, so that the training does not end before.
   static void SignalRanks(pid_t mpirun, int signal) {
     const std::vector<pid_t> ranks = RankProcesses(mpirun);
     for (const pid_t rank : ranks) ::kill(rank, SIGSTOP);
     ::kill(mpirun, signal);
-    for (const pid_t rank : ranks) {
-      while (!IsPending(rank, signal) && !IsPending(rank, SIGTERM)) ::poll(nullptr, 0, 5);
+    while (std::ranges::none_of(
+        ranks, [&](pid_t rank) { return IsPending(rank, signal) || IsPending(rank, SIGTERM); })) {
+      ::poll(nullptr, 0, 5);
     }
     for (const pid_t rank : ranks) ::kill(rank, SIGCONT);
   }
