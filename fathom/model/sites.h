@@ -55,7 +55,7 @@ Conditioned Condition(const Sites& sites, const Matrix& K, double c);
 double FactorEnergy(const Sites& sites, SitesTape* tape);
 
 // The gradient of FactorEnergy + d_cavity.a'a + <d_cavity.S, S>, added to *d_sites and set in
-// *dK.// d_cavity.S is symmetric. With G_b, Y and c of the cavity,
+// *dK. d_cavity.S is symmetric. With G_b, Y and c of the cavity,
 //   B = dS R G_b^-1,   H = (R G_b^-1)' B,   E = G^-1 (I - G_b^-1) = c (I - G^-1) G_b^-1,
 //   w = (I + T K)^-1 b,   mean = (a + b)/2,   s = (I + c K T)^-1 da:              [sites-backward]
 //   dh = c s - K w

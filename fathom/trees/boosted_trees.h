@@ -36,7 +36,7 @@ struct TreeFit {
   double least = 2;    // rows on both sides of a division
   double share_of_rows = 0.7;
   double share_of_columns = 0.7;
-  Index least_columns = 5;
+  Index least_columns = 5;       // or all that there are
   Index columns = 0;             // the first ones alone may be asked; 0: all
   Index most_cells = 1'000'000;  // of a larger table a random part of the rows teaches
   std::uint64_t seed = 1;
