@@ -5,7 +5,6 @@
 #define FATHOM_BASE_QUADRATURE_H_
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -21,10 +20,11 @@ struct HermiteRule {
 HermiteRule MakeHermiteRule(Index n);
 
 inline constexpr int kPanelNodes = 16;
+using PanelValues = Eigen::Array<double, kPanelNodes, 1>;
 
 // Nodes in (-1, 1) and weights of the Gauss-Legendre rule, exact for polynomials of degree 31.
 struct PanelRule {
-  std::array<double, kPanelNodes> nodes, weights;
+  PanelValues nodes, weights;
 };
 const PanelRule& GaussLegendre();
 
@@ -44,17 +44,27 @@ inline double PanelEnd(double x, double hi, std::span<const Zone> zones) {
   return std::max(end, std::nextafter(x, std::numeric_limits<double>::infinity()));
 }
 
-// Calls visit(x, weight) for every node of [lo, hi]; nothing if the interval is empty.
+// Calls visit(nodes, weights) for every panel of [lo, hi]; nothing if the interval is empty.
 template <typename Visit>
-void ForEachNode(double lo, double hi, std::span<const Zone> zones, const Visit& visit) {
+void ForEachPanel(double lo, double hi, std::span<const Zone> zones, const Visit& visit) {
   const PanelRule& rule = GaussLegendre();
+  PanelValues nodes, weights;
   for (double begin = lo; begin < hi;) {
     const double end = PanelEnd(begin, hi, zones);
     const double half = 0.5 * (end - begin);
-    for (int i = 0; i < kPanelNodes; ++i)
-      visit(begin + half * (1 + rule.nodes[i]), half * rule.weights[i]);
+    nodes = begin + half * (1 + rule.nodes);
+    weights = half * rule.weights;
+    visit(nodes, weights);
     begin = end;
   }
+}
+
+// The same, node by node: visit(x, weight).
+template <typename Visit>
+void ForEachNode(double lo, double hi, std::span<const Zone> zones, const Visit& visit) {
+  ForEachPanel(lo, hi, zones, [&](const PanelValues& nodes, const PanelValues& weights) {
+    for (int i = 0; i < kPanelNodes; ++i) visit(nodes[i], weights[i]);
+  });
 }
 
 }  // namespace fathom

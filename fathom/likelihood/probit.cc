@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "fathom/base/error.h"
 #include "fathom/base/quadrature.h"
+#include "fathom/distribution/normal_panel.h"
 #include "fathom/distribution/normal_tail.h"
 #include "fathom/distribution/prediction.h"
 
@@ -32,20 +34,23 @@ Slopes WithoutVariance(double alpha, double m) {
   return {alpha * log_cdf.value, slope, 0.5 * (slope * slope + alpha * log_cdf.curvature)};
 }
 
-// The mode of alpha log Phi(f) - (f - m)^2 / 2v as its distance from m. Its equation is
-// d = alpha v h(m + d); the right side falls with d, so that the root is bracketed and unique.
+// About the mode of alpha log Phi(f) - (f - m)^2 / 2v, as its distance from m: the integral is exact
+// around any point, and this one only has to be high. The mode's equation is d = alpha v h(m + d);
+// the right side falls with d, so that the root is bracketed and unique.
 double ModeShift(double alpha, double m, double v) {
   double low = 0;
   double high = alpha * v * LogNormalCdf(m).slope;
   double d = high / (1 + alpha * v);
-  for (int i = 0; i < 200 && high - low > 1e-10 * high; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const LogNormalCdf log_cdf(m + d);
     const double excess = d - alpha * v * log_cdf.slope;
     (excess > 0 ? high : low) = d;
-    const double step = excess / (1 - alpha * v * log_cdf.curvature);
-    if (std::abs(step) <= 1e-12 * d) break;
+    const double bend = 1 - alpha * v * log_cdf.curvature;
+    const double step = excess / bend;
     d -= step;
     if (!(d > low && d < high)) d = 0.5 * (low + high);
+    // A hundredth of the width of the peak is near enough.
+    if (std::abs(step) <= 0.01 * std::sqrt(v / bend) || high - low <= 1e-10 * high) break;
   }
   return d;
 }
@@ -59,48 +64,70 @@ void AddZones(double alpha, double centre, double lo, std::vector<Zone>* zones) 
     zones->push_back({-2 * f - centre, -f - centre, std::min(0.5 * f, widest)});
 }
 
+// exp(-(f - m)^2 / 2v) Phi(f)^alpha, f = m + shift + u, relative to its value at u = 0.
+struct Peak {
+  Peak(double alpha, double m, double v)
+      : alpha(alpha),
+        v(v),
+        shift(alpha > 0 ? ModeShift(alpha, m, v) : 0),
+        centre(m + shift),
+        top(centre) {}
+
+  double alpha, v, shift, centre;
+  LogNormalCdf top;
+
+  PanelValues Exponent(const PanelValues& u, const PanelValues& log_cdf) const {
+    return -(0.5 * u + shift) * u / v + alpha * (log_cdf - top.value);
+  }
+  // Where it has fallen below e^-38, on both sides, but not beyond `reach`.
+  std::pair<double, double> Ends(double reach) const {
+    constexpr int kSteps = kPanelNodes / 2;
+    PanelValues u;
+    u[0] = 2 / std::sqrt(1 / v - alpha * top.curvature);
+    for (int i = 1; i < kSteps; ++i) u[i] = 1.5 * u[i - 1];
+    for (int i = 0; i < kSteps; ++i) u[kSteps + i] = -u[i];
+    const PanelValues exponent = Exponent(u, LogNormalCdfPanel(centre + u).value);
+    const auto first_low = [&](int begin) {
+      for (int i = begin; i < begin + kSteps; ++i) {
+        if (exponent[i] <= -38) return std::clamp(u[i], -reach, reach);
+      }
+      return std::copysign(reach, u[begin]);
+    };
+    return {first_low(kSteps), first_low(0)};
+  }
+};
+
 Slopes ByQuadrature(double alpha, double m, double v) {
   const double sd = std::sqrt(v);
-  const double d = alpha > 0 ? ModeShift(alpha, m, v) : 0;
-  const double centre = m + d;
-  const LogNormalCdf at_mode(centre);
-  const auto exponent = [&](double u, const LogNormalCdf& log_cdf) {
-    return -(0.5 * u + d) * u / v + alpha * (log_cdf.value - at_mode.value);
-  };
+  const Peak peak(alpha, m, v);
   // The curvature is at least 1/v, so 8.7 sd hold all but e^-37 of the integral; less does where
   // Phi^alpha is narrower than the Gaussian, or the Gaussian's tail falls like exp(-u d / v).
   const double reach = 8.7 * sd;
-  const auto end = [&](double u) {
-    while (std::abs(u) < reach && exponent(u, LogNormalCdf(centre + u)) > -38) u *= 1.5;
-    return std::clamp(u, -reach, reach);
-  };
-  const double width = 1 / std::sqrt(1 / v - alpha * at_mode.curvature);
-  const double lo = end(-width);
-  const double hi = end(width);
+  const auto [lo, hi] = peak.Ends(reach);
   std::vector<Zone> zones{{-reach, reach, 0.5 * reach}};
-  if (d > 0) zones.push_back({0, reach, 6 * v / d});
-  AddZones(alpha, centre, lo, &zones);
+  if (peak.shift > 0) zones.push_back({0, reach, 6 * v / peak.shift});
+  AddZones(alpha, peak.centre, lo, &zones);
   double sum = 0;
   double first = 0;
   double second = 0;
-  ForEachNode(lo, hi, zones, [&](double u, double weight) {
-    const LogNormalCdf log_cdf(centre + u);
-    const double w = weight * std::exp(exponent(u, log_cdf));
+  ForEachPanel(lo, hi, zones, [&](const PanelValues& u, const PanelValues& weights) {
+    const LogNormalCdfPanel log_cdf(peak.centre + u);
+    const PanelValues w = weights * ExpPanel(peak.Exponent(u, log_cdf.value));
     if (alpha == 0) {
-      sum += w * log_cdf.value;
-      first += w * log_cdf.slope;
-      second += w * log_cdf.curvature;
-      return;
+      sum += (w * log_cdf.value).sum();
+      first += (w * log_cdf.slope).sum();
+      second += (w * log_cdf.curvature).sum();
+    } else {
+      const PanelValues slope = alpha * log_cdf.slope;
+      sum += w.sum();
+      first += (w * slope).sum();
+      second += (w * (slope.square() + alpha * log_cdf.curvature)).sum();
     }
-    const double slope = alpha * log_cdf.slope;
-    sum += w;
-    first += w * slope;
-    second += w * (slope * slope + alpha * log_cdf.curvature);
   });
   const double norm = sd * std::sqrt(2 * std::numbers::pi);
   if (alpha == 0) return {sum / norm, first / norm, 0.5 * second / norm};
-  return {alpha * at_mode.value - 0.5 * d * d / v + std::log(sum / norm), first / sum,
-          0.5 * second / sum};
+  return {alpha * peak.top.value - 0.5 * peak.shift * peak.shift / v + std::log(sum / norm),
+          first / sum, 0.5 * second / sum};
 }
 
 Slopes LogZOf(double alpha, double m, double v) {

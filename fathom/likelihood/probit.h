@@ -3,7 +3,7 @@
 // and by quadrature otherwise. There Phi^alpha times the Gaussian is log-concave, so the integral
 // is taken around its mode, relative to its height. Accuracy of log Z, and of E[log Phi] for
 // alpha = 0: 2e-12, absolute where small and relative where large, for |m| <= 1e4,
-// v <= 1e8. Cost 3 to 20 us.
+// v <= 1e8. Cost about a microsecond.
 #ifndef FATHOM_LIKELIHOOD_PROBIT_H_
 #define FATHOM_LIKELIHOOD_PROBIT_H_
 

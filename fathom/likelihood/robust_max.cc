@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "fathom/base/quadrature.h"
-#include "fathom/distribution/prediction.h"
+#include "fathom/distribution/normal_panel.h"
 #include "fathom/likelihood/labels.h"
 
 namespace fathom {
@@ -20,9 +19,9 @@ constexpr double kLeastVarianceOfF = 1e-16;
 struct Rival {
   Index j;
   double shift, slope, s;
-};
 
-double Density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
+  PanelValues Arguments(const PanelValues& z) const { return shift + slope * z; }
+};
 
 }  // namespace
 
@@ -48,22 +47,19 @@ double RobustMax::LargestProbability(Index c, Index outputs, const double* m, co
   }
   double P = 0;
   double d_s_c = 0;
-  std::vector<double> cdf(rivals.size());
-  ForEachNode(lo, kNormalReach, zones, [&](double z, double weight) {
-    double product = weight * Density(z);
-    for (std::size_t i = 0; i < rivals.size(); ++i) {
-      cdf[i] = NormalCdf(rivals[i].shift + rivals[i].slope * z);
-      product *= cdf[i];
-    }
-    P += product;
-    if (!slopes || product == 0) return;
-    for (std::size_t i = 0; i < rivals.size(); ++i) {
-      const Rival& rival = rivals[i];
-      const double a = rival.shift + rival.slope * z;
-      const double push = product / cdf[i] * Density(a) / rival.s;
-      d_m[rival.j] -= push;
-      d_v[rival.j] -= 0.5 * push * a / rival.s;
-      d_s_c += push * z;
+  std::vector<NormalPanel> normals;
+  ForEachPanel(lo, kNormalReach, zones, [&](const PanelValues& z, const PanelValues& weights) {
+    PanelValues product = weights * NormalPanel(z).density;
+    normals.clear();
+    for (const Rival& rival : rivals) product *= normals.emplace_back(rival.Arguments(z)).cdf;
+    P += product.sum();
+    if (!slopes) return;
+    for (std::size_t k = 0; k < rivals.size(); ++k) {
+      const Rival& rival = rivals[k];
+      const PanelValues push = product * normals[k].slope / rival.s;
+      d_m[rival.j] -= push.sum();
+      d_v[rival.j] -= 0.5 * (push * rival.Arguments(z)).sum() / rival.s;
+      d_s_c += (push * z).sum();
     }
   });
   if (slopes) {
