@@ -263,7 +263,8 @@ TEST_F(RanksCli, EpIsRefusedWithAReason) {
 
 TEST_F(RanksCli, AStopSavesAndAnotherNumberOfRanksGoesOnToTheSameBits) {
   // mpirun kills ranks that have not ended after a second, which is short on a busy machine.
-  ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "4", 1);
+  const char* const kPatience = "OMPI_MCA_odls_base_sigkill_timeout";
+  ::setenv(kPatience, "3", 1);
   std::ofstream(train_) << TableOf(Kind::kNumbers, 400);
   const std::string whole = Whole();
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -280,6 +281,7 @@ TEST_F(RanksCli, AStopSavesAndAnotherNumberOfRanksGoesOnToTheSameBits) {
     fs::remove(model_);
     fs::remove(File("log"));
   }
+  ::unsetenv(kPatience);
 }
 
 // FATHOM_KILLS=20 tries more often.

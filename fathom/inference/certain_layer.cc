@@ -20,7 +20,7 @@ void ProjectCertainBackward(const CertainInput& in, const CertainRows& rows,
   const Vector active = (rows.spread.array() > 0).select(d_rows.spread, 0.0);
   const Matrix total = d_rows.C - 2 * active.asDiagonal() * rows.C;
   // C = k(x, Z) L^-T.
-  phi_argument->noalias() -= total.transpose() * rows.C;
+  *phi_argument -= Product(Transposed(total), {rows.C});
   const Matrix dK = Product({total}, Lower(L_inverse));
   Matrix K(x.rows(), gp.num_inducing());
   gp.kernel->Cross(gp.theta, x, gp.Z, K);

@@ -159,7 +159,7 @@ std::vector<Matrix> CovariancesOfRows(const DeepGp& model, const ConditionedMode
       cov += job.cov[t];
     }
     means.rowwise() -= means.colwise().mean().eval();
-    cov.noalias() += means.transpose() * means;
+    AddTransposedTimes(means, means, cov);
     covariances.emplace_back(cov / static_cast<double>(S));
   }
   return covariances;

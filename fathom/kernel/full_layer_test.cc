@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <memory>
 #include <tuple>
@@ -317,8 +316,7 @@ RC_GTEST_PROP(FullLayer, CovarianceIsSymmetricAndPositiveSemidefinite, ()) {
   const FullMoments out = PropagateFull(kernel, Views(functions), x);
   for (const Matrix& cov : out.cov) {
     RC_ASSERT(cov == Matrix(cov.transpose()));
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(cov, Eigen::EigenvaluesOnly);
-    RC_ASSERT(solver.eigenvalues().minCoeff() > -1e-11);
+    RC_ASSERT(SymmetricEigensystem(cov).values[0] > -1e-11);
   }
 }
 

@@ -9,9 +9,6 @@ namespace fathom {
 
 namespace {
 
-using MapVector = Eigen::Map<Vector>;
-using MapMatrix = Eigen::Map<Matrix>;
-
 // Certain and uncertain rows take the same few products; nothing is kept on    [linear-ard-moments]
 // the tape.
 // The sums are G = sum_n d_v (mu mu' + diag(s)) [D, D] and sum_n dF/dc [D].
@@ -29,12 +26,14 @@ class LinearArdProjection : public Projection {
     const auto& [mean, var] = input;
     const Vector& slope = moments_.slope();
     const Matrix& Q = moments_.Q();
-    Vector x(D_);
+    const Matrix XQ = TimesQ(mean);
     for (Index n = 0; n < mean.rows(); ++n) {
-      x = mean.row(n).transpose();
-      m[n] = slope.dot(x);
-      v[n] = x.dot(Q * x);
-      for (Index q = 0; q < D_; ++q) v[n] += var(n, q) * (Q(q, q) + slope[q] * slope[q]);
+      m[n] = 0;
+      v[n] = 0;
+      for (Index q = 0; q < D_; ++q) {
+        m[n] += slope[q] * mean(n, q);
+        v[n] += XQ(n, q) * mean(n, q) + var(n, q) * (Q(q, q) + slope[q] * slope[q]);
+      }
     }
   }
 
@@ -44,22 +43,17 @@ class LinearArdProjection : public Projection {
     const auto& [d_m, d_v] = d_out;
     const Vector& slope = moments_.slope();
     const Matrix& Q = moments_.Q();
-    MapMatrix G(sums, D_, D_);
-    MapVector d_slope(sums + D_ * D_, D_);
-    Vector x(D_);
-    Vector s(D_);
+    const Matrix XQ = TimesQ(mean);
+    double* const G = sums;
+    double* const d_slope = sums + D_ * D_;
     for (Index n = 0; n < mean.rows(); ++n) {
-      x = mean.row(n).transpose();
-      s = var.row(n).transpose();
       for (Index q = 0; q < D_; ++q) {
-        G.row(q) += (d_v[n] * x[q]) * x.transpose();
-        G(q, q) += d_v[n] * s[q];
+        for (Index p = 0; p < D_; ++p) G[q * D_ + p] += d_v[n] * mean(n, q) * mean(n, p);
+        G[q * D_ + q] += d_v[n] * var(n, q);
+        d_slope[q] += d_m[n] * mean(n, q) + 2 * d_v[n] * var(n, q) * slope[q];
+        if (d_x.mean != nullptr) (*d_x.mean)(n, q) += d_m[n] * slope[q] + 2 * d_v[n] * XQ(n, q);
+        if (d_x.var != nullptr) (*d_x.var)(n, q) += d_v[n] * (Q(q, q) + slope[q] * slope[q]);
       }
-      d_slope += d_m[n] * x + 2 * d_v[n] * s.cwiseProduct(slope);
-      if (d_x.mean != nullptr)
-        d_x.mean->row(n) += (d_m[n] * slope + 2 * d_v[n] * (Q * x)).transpose();
-      if (d_x.var != nullptr)
-        d_x.var->row(n) += d_v[n] * (Q.diagonal() + slope.cwiseAbs2()).transpose();
     }
   }
 
@@ -69,6 +63,16 @@ class LinearArdProjection : public Projection {
   }
 
  private:
+  // X Q, a row by itself: its bits do not depend on the rows beside it.
+  Matrix TimesQ(const Rows& X) const {
+    const Matrix& Q = moments_.Q();
+    Matrix XQ(X.rows(), D_);
+    for (Index n = 0; n < X.rows(); ++n) {
+      for (Index q = 0; q < D_; ++q) XQ(n, q) = Q.row(q).dot(X.row(n));
+    }
+    return XQ;
+  }
+
   Index D_ = 0;
   LinearMoments moments_;
 };
@@ -83,10 +87,10 @@ void LinearMoments::Prepare(const LatentFunction& function,
   a_ = function.a;
   S_ = function.S;
   A_ = Z_ * variances_.asDiagonal();
-  SA_.noalias() = S_ * A_;
-  Q_.noalias() = -A_.transpose() * SA_;
+  SA_ = Product({S_}, {A_});
+  Q_ = -Product(Transposed(A_), {SA_});
   Q_.diagonal() += variances_;
-  slope_.noalias() = A_.transpose() * a_;
+  slope_ = A_.transpose() * a_;
   if (function.w.size() > 0) slope_ += function.w;
 }
 
@@ -124,10 +128,13 @@ void LinearArd::Cross(const Vector& theta, const Rows& X, const Matrix& Z,
 
 void LinearArd::CrossBackward(const Vector& theta, const Rows& X, const Matrix& Z,
                               const Rows& /*K*/, const Rows& dK, CrossGradient gradient) const {
-  const Matrix pull = dK * Z;
+  Matrix pull(X.rows(), Z.cols());
+  SetProduct(dK, Z, pull);
   gradient.theta += X.cwiseProduct(pull).colwise().sum().transpose();
   if (gradient.X != nullptr) *gradient.X += pull * theta.asDiagonal();
-  gradient.Z += dK.transpose() * X * theta.asDiagonal();
+  Matrix push(Z.rows(), Z.cols());
+  SetTransposedTimes(dK, X, push);
+  gradient.Z += push * theta.asDiagonal();
 }
 
 void LinearArd::CrossAlong(const Vector& theta, const Rows& X, const Matrix& Z, Index input,

@@ -100,14 +100,15 @@ Whitened ToWhitened(const Sites& sites, const Matrix& K, double jitter) {
   Matrix L = K;
   AddJitter(jitter, &L);
   if (!CholeskyInPlace(&L)) throw NumericalError("the kernel matrix is not positive definite");
-  const Matrix LR = L.transpose() * sites.R;
-  Matrix precision = LR * LR.transpose();
+  const Matrix LR = Product(LowerTransposed(L), {sites.R});
+  Matrix precision = Product({LR}, Transposed(LR));
   precision.diagonal().array() += 1;
   FATHOM_CHECK(CholeskyInPlace(&precision));
   InvertLowerInPlace(&precision);
-  Matrix covariance = precision.transpose() * precision;
+  Matrix covariance = Product(LowerTransposed(precision), Lower(precision));
   Whitened out;
-  out.mu = covariance * (L.transpose() * sites.h);
+  const Vector natural_mean = L.transpose() * sites.h;
+  out.mu = covariance * natural_mean;
   out.Delta = std::move(covariance);
   FATHOM_CHECK(CholeskyInPlace(&out.Delta));
   return out;
@@ -121,11 +122,11 @@ Sites ToSites(const Whitened& whitened, const Matrix& K, double jitter) {
   InvertLowerInPlace(&L_inverse);
   Matrix Delta_inverse = whitened.Delta;
   InvertLowerInPlace(&Delta_inverse);
-  Matrix precision = Delta_inverse.transpose() * Delta_inverse;
+  Matrix precision = Product(LowerTransposed(Delta_inverse), Lower(Delta_inverse));
   const Vector natural_mean = precision * whitened.mu;
   precision.diagonal().array() -= 1;
   Sites out;
-  out.R = L_inverse.transpose() * precision * L_inverse;
+  out.R = Product({Product(LowerTransposed(L_inverse), {precision})}, Lower(L_inverse));
   out.h = L_inverse.transpose() * natural_mean;
   if (!CholeskyInPlace(&out.R)) {
     throw NumericalError("this posterior has no site form: its factor is not positive definite");

@@ -3,10 +3,10 @@
 #ifndef FATHOM_TESTS_SUPPORT_KERNEL_QUADRATURE_H_
 #define FATHOM_TESTS_SUPPORT_KERNEL_QUADRATURE_H_
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <functional>
 
+#include "fathom/base/linalg.h"
 #include "fathom/base/quadrature.h"
 
 namespace fathom {
@@ -15,9 +15,8 @@ namespace fathom {
 inline double ExpectByGaussHermite(const Vector& mu, const Matrix& Sigma, int nodes,
                                    const std::function<double(const Vector&)>& f) {
   const HermiteRule rule = MakeHermiteRule(nodes);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spread(Sigma);
-  const Eigen::MatrixXd root =
-      spread.eigenvectors() * spread.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+  const Eigensystem spread = SymmetricEigensystem(Sigma);
+  const Matrix root = spread.vectors * spread.values.cwiseMax(0).cwiseSqrt().asDiagonal();
   const Index D = mu.size();
   double sum = 0;
   const Index count = static_cast<Index>(std::llround(std::pow(nodes, D)));
