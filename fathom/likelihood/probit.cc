@@ -34,9 +34,9 @@ Slopes WithoutVariance(double alpha, double m) {
   return {alpha * log_cdf.value, slope, 0.5 * (slope * slope + alpha * log_cdf.curvature)};
 }
 
-// About the mode of alpha log Phi(f) - (f - m)^2 / 2v, as its distance from m: the integral is exact
-// around any point, and this one only has to be high. The mode's equation is d = alpha v h(m + d);
-// the right side falls with d, so that the root is bracketed and unique.
+// About the mode of alpha log Phi(f) - (f - m)^2 / 2v, as its distance from m: the integral may
+// be taken around any point, and this one only has to be high. The mode's equation is
+// d = alpha v h(m + d); the right side falls with d, so that the root is bracketed and unique.
 double ModeShift(double alpha, double m, double v) {
   double low = 0;
   double high = alpha * v * LogNormalCdf(m).slope;
