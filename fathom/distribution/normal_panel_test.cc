@@ -8,19 +8,22 @@
 
 #include "fathom/distribution/normal_tail.h"
 #include "fathom/distribution/prediction.h"
+#include "tests/support/simd_targets.h"
 
 namespace fathom {
 namespace {
 
-// Calls check(x) for panels that cover [lo, hi], ends included.
+// Calls check(x) for panels that cover [lo, hi], ends included, on every kind of vector.
 template <typename Check>
 void ForPanelsIn(double lo, double hi, int panels, const Check& check) {
-  const int last = panels * kPanelNodes - 1;
-  for (int p = 0; p < panels; ++p) {
-    PanelValues x;
-    for (int i = 0; i < kPanelNodes; ++i) x[i] = lo + (hi - lo) * (p * kPanelNodes + i) / last;
-    check(x);
-  }
+  ForEachSimdTarget([&] {
+    const int last = panels * kPanelNodes - 1;
+    for (int p = 0; p < panels; ++p) {
+      PanelValues x;
+      for (int i = 0; i < kPanelNodes; ++i) x[i] = lo + (hi - lo) * (p * kPanelNodes + i) / last;
+      check(x);
+    }
+  });
 }
 
 TEST(NormalPanel, IsTheNormalAtEveryNode) {
@@ -64,12 +67,14 @@ TEST(LogNormalCdfPanel, IsLogNormalCdfAtEveryNode) {
 }
 
 TEST(NormalPanel, NaNStaysNaN) {
-  PanelValues x = PanelValues::Zero();
-  x[3] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(std::isnan(NormalPanel(x).cdf[3]));
-  EXPECT_TRUE(std::isnan(LogNormalCdfPanel(x).value[3]));
-  EXPECT_TRUE(std::isnan(ExpPanel(x)[3]));
-  EXPECT_EQ(NormalPanel(x).cdf[2], 0.5);
+  ForEachSimdTarget([] {
+    PanelValues x = PanelValues::Zero();
+    x[3] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(NormalPanel(x).cdf[3]));
+    EXPECT_TRUE(std::isnan(LogNormalCdfPanel(x).value[3]));
+    EXPECT_TRUE(std::isnan(ExpPanel(x)[3]));
+    EXPECT_EQ(NormalPanel(x).cdf[2], 0.5);
+  });
 }
 
 TEST(ExpPanel, IsTheExponential) {
