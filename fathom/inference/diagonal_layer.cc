@@ -1,5 +1,7 @@
 #include "fathom/inference/diagonal_layer.h"
 
+#include "fathom/base/error.h"
+
 namespace fathom {
 
 void DiagonalLayer::Reset(const GpLayer& layer, Index number, const ProjectionOptions& options) {
@@ -42,7 +44,7 @@ void DiagonalLayer::Reserve(Index rows, Tape* tape) const {
 void DiagonalLayer::Forward(const Moments& below, const Moments& raw, Tape* tape,
                             Moments* out) const {
   const Index outputs = layer_->outputs();
-  Reserve(below.rows(), tape);
+  FATHOM_CHECK(tape->m.size() == below.rows());
   Moments& input = tape->input;
   if (layer_->skip) {
     input.mean << below.mean, raw.mean;

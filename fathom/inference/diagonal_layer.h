@@ -29,8 +29,7 @@ class DiagonalLayer {
   void Set(Index function, const Conditioned& conditioned);
 
   Index SumsSize(Index function) const;  // 0 for a function that was not set
-  // Gives a tape the memory for that many rows. Forward does it, too; beforehand it serves tapes
-  // that must not allocate later.
+  // Gives a tape the memory for that many rows, so that Forward and Backward allocate nothing.
   void Reserve(Index rows, Tape* tape) const;
   // below [rows, .]: the hidden units of the layer below or, for layer 0, the raw inputs; `raw` is
   // appended to them where the layer has skip links. out [rows, outputs]: moments of the layer's

@@ -56,7 +56,7 @@ class Network {
   const DeepGp& model() const { return *model_; }
   const NetworkOptions& options() const { return options_; }
 
-  // Gives a tape the memory for that many rows, where that can be done beforehand.
+  // Gives a tape the memory for that many rows; before Forward.
   void Reserve(Index layer, Index rows, LayerTape* tape) const;
   // below [rows, .]: the raw inputs for layer 0, else what the layer below handed on. `raw`
   // [rows, .] is appended to it in a layer with skip links and not looked at otherwise. *out: what

@@ -98,6 +98,7 @@ TEST(Paths, EnergyOfManyPathsIsTheIntegral) {
     const auto forward = [&](Index layer, const Moments& below) {
       Network::LayerTape tape;
       Handed out;
+      network.Reserve(layer, below.rows(), &tape);
       network.Forward(layer, {below, {}}, x, &tape, &out);
       return out.moments;
     };
