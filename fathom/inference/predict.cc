@@ -92,7 +92,8 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   const PathSource paths = PathsFor(options);
   const Index S = paths.samples;
   Prediction out;
-  out.components.assign(std::max<Index>(S, 1), Moments(x.rows(), model_.outputs()));
+  out.components.resize(std::max<Index>(S, 1));
+  for (Moments& component : out.components) component.Resize(x.rows(), model_.outputs());
   out.weights = Vector::Ones(1);
   if (observation) out.observations.assign(out.components.size(), observation);
   if (S > 0) {
@@ -103,7 +104,8 @@ Prediction NetworkPredictor::Predict(const Moments& x, const PredictOptions& opt
   const bool variance = !options.mean_alone || observation != nullptr;
   ForEachTile(NetworkFor(x, variance), paths, options.first_row, x, pool_,
               [&](Index begin, const Handed& top) {
-                Moments tile = top.moments;
+                thread_local Moments tile;  // its memory serves the tiles of a thread
+                tile = top.moments;
                 if (!latent) model_.likelihood->Observe(model_.likelihood_parameters, &tile);
                 StorePaths(tile, begin, &out.components);
               });
