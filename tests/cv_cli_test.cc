@@ -1,8 +1,8 @@
 // 'fathom cv', run as a user would.
 #include <poll.h>
-#include <stdlib.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
 #include <bit>
+#include <csignal>
 #include <cstring>
 #include <limits>
 

@@ -3,9 +3,9 @@
 #define FATHOM_TESTS_SUPPORT_MPI_PROGRAM_H_
 
 #include <poll.h>
-#include <stdlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>

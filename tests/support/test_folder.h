@@ -3,8 +3,8 @@
 #define FATHOM_TESTS_SUPPORT_TEST_FOLDER_H_
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
