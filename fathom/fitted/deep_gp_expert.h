@@ -39,8 +39,6 @@ class DeepGpExpert : public Expert {
 const DeepGp* FindNetwork(const Member& member);
 // The same. Throws Error if its expert is of another kind.
 const DeepGp& NetworkOf(const Member& member);
-// The same, or null if its expert is of another kind.
-const DeepGp* FindNetwork(const Member& member);
 
 std::shared_ptr<const Expert> ReadDeepGpExpert(const nlohmann::json& description,
                                                const ArrayReader& arrays);
