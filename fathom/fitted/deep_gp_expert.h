@@ -30,6 +30,7 @@ class DeepGpExpert : public Expert {
   // The arrays are the parameters, by the names that Parameters() gives them, and the linear means.
   void Write(nlohmann::json* description, const ArrayWriter& arrays) const override;
   std::string Describe() const override;
+  std::string Heading() const override { return "network"; }
 
  private:
   DeepGp network_;
