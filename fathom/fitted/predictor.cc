@@ -235,7 +235,7 @@ Moments ModelPredictor::CalibratedCentre(const Moments& inputs, const Moments& i
   return centre;
 }
 
-Prediction ModelPredictor::SpreadAndShaped(const Moments& inputs, Moments centre) const {
+Prediction ModelPredictor::SpreadAndShaped(const Moments& inputs, const Moments& centre) const {
   const Calibration& calibration = *model_.calibration();
   const Vector shares = ValueShares(inputs, centre);
   return Shaped(calibration.shape, Spread(calibration, centre), shares);
