@@ -19,7 +19,9 @@ namespace fathom {
 
 class RanksTest : public ProgramTest {
  protected:
-  void SetUp() override {
+  void SetUp() override { SkipWithoutMpi(); }
+
+  void SkipWithoutMpi() {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                              "OMPI_MCA_rmaps_base_oversubscribe"})
       ::setenv(name, "1", 1);
