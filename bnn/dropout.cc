@@ -60,7 +60,8 @@ Vector ThinnedWeights(const MlpShape& shape, const Vector& weights, double rate,
 Index DefaultDropoutEpochs(Index rows) { return rows < 20000 ? 4000 : 2000; }
 
 double DropoutWork(Index rows, Index epochs) {
-  return static_cast<double>(epochs * ((rows + kBatch - 1) / kBatch));
+  const Index batches = (rows + kBatch - 1) / kBatch;
+  return static_cast<double>(epochs * batches);
 }
 
 namespace {

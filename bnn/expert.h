@@ -67,6 +67,7 @@ class NetworkExpert : public Expert {
   void Check() const override;
   void Write(nlohmann::json* description, const ArrayWriter& arrays) const override;
   std::string Describe() const override;
+  std::string Heading() const override { return "network"; }
   nlohmann::json Findings() const override;
 
  private:

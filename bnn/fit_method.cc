@@ -180,7 +180,7 @@ void NoteAgreement(const std::vector<Chain>& chains, FitContext* context) {
 
 // The trials of steps and priors, the best first; none if the step is given.
 std::vector<SgldTrial> TrialsOf(const SgldOptions& sgld, FitContext* context) {
-  const double work = static_cast<double>(sgld.chains * (sgld.start_steps + sgld.steps));
+  const auto work = static_cast<double>(sgld.chains * (sgld.start_steps + sgld.steps));
   if (context->options.step > 0) {
     context->watch->Plan(work);
     return {};

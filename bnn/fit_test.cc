@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "bnn/expert.h"
 #include "bnn/fit_method.h"
@@ -146,7 +147,7 @@ TEST(FitBaseline, ATableOfBitsStaysAsItIs) {
 
 std::string ErrorOf(DatasetParts parts, const BaselineOptions& options = {}) {
   try {
-    FitBaseline(parts, options);
+    FitBaseline(std::move(parts), options);
   } catch (const Error& error) {
     return error.what();
   }

@@ -137,11 +137,9 @@ std::string Zsh(const CLI::App& program) {
       if (!option->nonpositional() && !choices.empty())
         arguments = ":" + option->get_name(true) + ":" + action;
       for (const std::string& name : Names(*option)) {
-        const std::string value =
-            IsFlag(*option) ? "" : ":" + ZshText(option->get_type_name()) + ":" + action;
-        cases += "      " +
-                 ShellQuoted("*" + name + "[" + ZshText(option->get_description()) + "]" + value) +
-                 " \\\n";
+        std::string argument = "*" + name + "[" + ZshText(option->get_description()) + "]";
+        if (!IsFlag(*option)) argument += ":" + ZshText(option->get_type_name()) + ":" + action;
+        cases += "      " + ShellQuoted(argument) + " \\\n";
       }
     }
     cases += "      " + ShellQuoted(arguments) + " ;;\n";

@@ -121,7 +121,7 @@ void ParseWithConfig(const std::vector<std::string>& arguments, CLI::App* progra
   const bool names_file =
       config != nullptr && config->count() > 0 && config->get_items_expected() > 0;
   if (!names_file) return Parse(arguments, program);
-  const std::string path = config->as<std::string>();
+  const auto path = config->as<std::string>();
   std::vector<std::string> all = arguments;
   for (const TomlEntry& entry : ReadConfig(path, program)) {
     if (!entry.section.empty() && entry.section != app->get_name()) continue;

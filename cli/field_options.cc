@@ -70,7 +70,7 @@ struct ReadWord {
   }
   void operator()(const Choice& choice) const { choice.set(word); }
   void operator()(double* value) const {
-    if (!word.empty()) *value = ParseDuration(("--" + field.option).c_str(), word);
+    if (!word.empty()) *value = ParseDuration("--" + field.option, word);
   }
   void operator()(std::vector<Index>* value) const {
     *value = ParseCounts(("--" + field.option).c_str(), word);

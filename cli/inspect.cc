@@ -103,8 +103,8 @@ void AppendFields(const nlohmann::json& json, const std::string& prefix, std::st
     *text += "  " + prefix + " = " + JsonText(json) + "\n";
     return;
   }
-  for (const auto& [key, value] : json.items())
-    AppendFields(value, prefix.empty() ? key : prefix + "." + key, text);
+  const std::string start = prefix.empty() ? "" : prefix + ".";
+  for (const auto& [key, value] : json.items()) AppendFields(value, start + key, text);
 }
 
 std::string HumanModel(const InspectOptions& options, const Model& model) {

@@ -86,7 +86,7 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
     if (word.starts_with('-') && word.size() > 1) return ExplainUnknown(word, app);
   }
   if (left.empty()) return error.what();
-  const std::string message = "there is one argument too many: " + Quoted(left.front());
+  std::string message = "there is one argument too many: " + Quoted(left.front());
   // The shell made a list of files from a pattern.
   if (!std::filesystem::is_regular_file(left.front())) return message;
   return message + "; several files are one table if their pattern is in quotes, as 'part-*.csv'";

@@ -87,7 +87,7 @@ class CsvPieces : public Pieces {
   void Write(const Table& piece) override {
     const std::string text = Text(piece, piece.values);
     const std::size_t header = first_ ? 0 : Text(piece, Matrix(0, piece.values.cols())).size();
-    output_->Write(std::string_view(text).substr(header));
+    output_->Write(std::string_view{text}.substr(header));
     first_ = false;
   }
 

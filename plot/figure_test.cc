@@ -249,7 +249,7 @@ TEST(LayOut, LongLegendWrapsWithinThePanel) {
   const FigureOptions options{.panel_width = 200};
   Figure::Panels panels;
   for (int k = 0; k < 4; ++k)
-    panels[{0, 0}].layers.push_back(Curve{.label = "a label of length 24 ..."});
+    panels[{0, 0}].layers.emplace_back(Curve{.label = "a label of length 24 ..."});
   const PanelLayout layout = LayOut(options, panels).panels.at({0, 0});
   ASSERT_EQ(layout.legend.size(), 4u);
   for (std::size_t k = 1; k < 4; ++k) {

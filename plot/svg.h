@@ -27,7 +27,7 @@ void AppendSvg(Number number, std::string* out) {
   *out += ShortNumber(static_cast<double>(number), 2);
 }
 
-// Texts and numbers in a row, as in SvgText("M", x, " ", y).
+// Strings and numbers in a row, as in SvgText("M", x, " ", y).
 template <typename... Parts>
 std::string SvgText(const Parts&... parts) {
   std::string out;

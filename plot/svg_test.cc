@@ -50,7 +50,7 @@ TEST(XmlCheck, FindsFaults) {
   EXPECT_EQ(WhatIsWrongWithXml(head + "<svg><g a=\"1\"/>x &amp; y</svg>"), "");
   for (const char* bad :
        {"", "<svg>", "<svg></g>", "<svg/><svg></svg>", "<svg>a & b</svg>", "<svg a=1></svg>",
-        "<svg a=\"&\"></svg>", "<svg></svg><svg></svg>", "<svg a=\"1\" a=\"2\"/>"}) {
+        "<svg a=\"&\"></svg>", "<svg></svg><svg></svg>", R"(<svg a="1" a="2"/>)"}) {
     EXPECT_NE(WhatIsWrongWithXml(head + bad), "") << bad;
   }
 }

@@ -156,7 +156,7 @@ std::vector<std::pair<Index, Index>> IndistinctRuns(const Vector& ascending, dou
     Index last = first;
     while (last + 1 < ascending.size() && ascending[last + 1] - ascending[first] < difference)
       ++last;
-    if (last > first && (runs.empty() || last > runs.back().second)) runs.push_back({first, last});
+    if (last > first && (runs.empty() || last > runs.back().second)) runs.emplace_back(first, last);
   }
   return runs;
 }

@@ -144,7 +144,7 @@ class Processes {
   std::vector<Running> running_;
 };
 
-// What ranks tell each other. Texts may hold any bytes.
+// What ranks tell each other. Strings may hold any bytes.
 using Message = nlohmann::json;
 
 std::string ReportOn(const std::vector<Ended>& ended) {

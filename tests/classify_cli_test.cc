@@ -29,7 +29,7 @@ std::string CsvField(const std::string& label) {
   return field + "\"";
 }
 
-const std::vector<std::string> kThree = {"\"in, deep\"", "\"a \"\"ring\"\"\"", "out"};
+const std::vector<std::string> kThree = {"\"in, deep\"", R"("a ""ring""")", "out"};
 
 class ClassifyTest : public ProgramTest {
  protected:

@@ -1,8 +1,8 @@
 // 'fathom cv', run as a user would.
 #include <poll.h>
-#include <stdlib.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -104,7 +104,7 @@ TEST_F(Cv, GroupsStayTogetherAndGivenFoldsAreTaken) {
       7U);
   out = ReadTable(File("out.csv")).values;
   for (Index n = 0; n < 60; ++n) EXPECT_EQ(out(n, 1), static_cast<double>(n % 7 + 1));
-  // Texts do as well as numbers, and rows without a target leave the others in their groups.
+  // Strings do as well as numbers, and rows without a target leave the others in their groups.
   std::istringstream again(table.str());
   std::ostringstream named;
   for (int n = -1; std::getline(again, line); ++n) {

@@ -81,8 +81,8 @@ void AddTables(Corpus* corpus) {
 
 // A file of an older format, which has no checksum: else every change would be refused at the door.
 std::string WithoutChecksum(const std::string& bytes) {
-  const std::string older = Replaced(Replaced(bytes, "\"checksum\"", "\"checksun\""),
-                                     "\"format_version\":\"8\"", "\"format_version\":\"5\"");
+  std::string older = Replaced(Replaced(bytes, "\"checksum\"", "\"checksun\""),
+                               R"("format_version":"8")", R"("format_version":"5")");
   if (older == Replaced(bytes, "\"checksum\"", "\"checksun\""))
     throw std::logic_error("the fuzz seeds do not know this format of model files");
   return older;

@@ -108,8 +108,7 @@ TEST_F(Hostile, ResultsOfAnyShapeAreRefusedOrShown) {
   };
   for (const std::string& line :
        {std::string(200'000, '['), std::string(200'000, '{'),
-        "{\"dataset\":\"d\",\"split\":0,\"method\":\"m\",\"scores\":" + std::string(100'000, '[') +
-            "}",
+        R"({"dataset":"d","split":0,"method":"m","scores":)" + std::string(100'000, '[') + "}",
         std::string(R"({"dataset":"d","split":0,"method":"m","scores":{"rmse":"x"}})")}) {
     const Outcome outcome = tables(line + "\n");
     EXPECT_EQ(outcome.code, 2);

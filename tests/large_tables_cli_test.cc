@@ -83,7 +83,7 @@ TEST_F(LargeTables, GiveTheModelThatTheyGiveInMemory) {
 }
 
 TEST_F(LargeTables, GiveItOnSeveralRanksToo) {
-  RanksTest::SetUp();
+  SkipWithoutMpi();
   if (IsSkipped()) return;
   WriteTable(false);
   const std::string alone = ModelOf(Fit());
@@ -175,7 +175,7 @@ TEST_F(LargeTables, AFullDiskEndsWithOneLine) {
 }
 
 TEST_F(LargeTables, NoPlaceToPackEndsAllRanksWithOneLine) {
-  RanksTest::SetUp();
+  SkipWithoutMpi();
   if (IsSkipped()) return;
   WriteTable(false);
   const Outcome outcome = RunRanks(2, Fit(Join({"--packed", File("nowhere/kept")}, kStreamed)));

@@ -53,7 +53,7 @@ class RanksCli : public RanksTest {
   // A model that was trained without a break, on one rank.
   std::string Whole() const {
     Good(LongFit(model_));
-    const std::string whole = Bytes(model_);
+    std::string whole = Bytes(model_);
     fs::remove(File("log"));
     fs::remove(model_);
     return whole;

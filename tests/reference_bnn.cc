@@ -10,11 +10,9 @@
 #include "fathom/evaluate/metrics.h"
 #include "tests/reference_json.h"
 
-namespace fathom {
+namespace fathom::bnn {
 
 namespace {
-
-using namespace bnn;
 
 // Numbers per weight stand in the files as one matrix [n_out, n_in + 1] per layer.
 MlpShape ShapeOf(const Json& layers, const std::string& activation = "relu") {
@@ -440,4 +438,4 @@ void CheckDiagnostics(const Json& test, Comparison* compare) {
   compare->ExpectAt(expected, "step_and_averaged_step", "steps", [&] { return steps; });
 }
 
-}  // namespace fathom
+}  // namespace fathom::bnn

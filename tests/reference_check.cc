@@ -20,21 +20,21 @@ const std::map<std::string, Check> kChecks = {{"psi", CheckPsi},
                                               {"ep_step", CheckEpStep},
                                               {"fitc", CheckFitc},
                                               {"neighbour_gp", CheckNeighbourGp},
-                                              {"pbp_adf", CheckPbpAdf},
-                                              {"pbp_gamma", CheckPbpGamma},
-                                              {"pbp_prior", CheckPbpPrior},
-                                              {"pbp_epochs", CheckPbpEpochs},
-                                              {"vi_weight", CheckViWeight},
-                                              {"vi_local", CheckViLocal},
-                                              {"vi_kl", CheckViKl},
-                                              {"vi_graves", CheckViGraves},
-                                              {"sgld_step", CheckSgldStep},
-                                              {"hmc_posterior", CheckHmcPosterior},
-                                              {"hmc_leapfrog", CheckHmcLeapfrog},
-                                              {"hmc_gibbs", CheckHmcGibbs},
-                                              {"dropout", CheckDropout},
-                                              {"predictive", CheckPredictive},
-                                              {"diagnostics", CheckDiagnostics}};
+                                              {"pbp_adf", bnn::CheckPbpAdf},
+                                              {"pbp_gamma", bnn::CheckPbpGamma},
+                                              {"pbp_prior", bnn::CheckPbpPrior},
+                                              {"pbp_epochs", bnn::CheckPbpEpochs},
+                                              {"vi_weight", bnn::CheckViWeight},
+                                              {"vi_local", bnn::CheckViLocal},
+                                              {"vi_kl", bnn::CheckViKl},
+                                              {"vi_graves", bnn::CheckViGraves},
+                                              {"sgld_step", bnn::CheckSgldStep},
+                                              {"hmc_posterior", bnn::CheckHmcPosterior},
+                                              {"hmc_leapfrog", bnn::CheckHmcLeapfrog},
+                                              {"hmc_gibbs", bnn::CheckHmcGibbs},
+                                              {"dropout", bnn::CheckDropout},
+                                              {"predictive", bnn::CheckPredictive},
+                                              {"diagnostics", bnn::CheckDiagnostics}};
 
 std::string CheckCase(const std::string& kind, const Json& test) {
   Comparison compare(test.at("tolerance").get<double>());
@@ -54,18 +54,18 @@ ReferenceResult CheckFile(const std::filesystem::path& path) {
     const Json file = Json::parse(stream);
     const auto kind = file.at("kind").get<std::string>();
     for (const Json& test : file.at("cases")) {
-      const auto name = test.at("name").get<std::string>();
+      const std::string start = test.at("name").get<std::string>() + ": ";
       try {
         const std::string differences = CheckCase(kind, test);
         if (differences.empty()) {
           ++result.passed;
         } else {
-          result.failures.push_back(name + ": " + differences);
+          result.failures.push_back(start + differences);
         }
       } catch (const NotSupported& missing) {
-        result.unsupported.push_back(name + ": " + missing.what());
+        result.unsupported.push_back(start + missing.what());
       } catch (const std::exception& error) {
-        result.failures.push_back(name + ": " + error.what());
+        result.failures.push_back(start + error.what());
       }
     }
   } catch (const std::exception& error) {

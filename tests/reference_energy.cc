@@ -101,7 +101,7 @@ void ComparePhi(const DeepGp& model, double c, const Json& expected, const std::
 }
 
 std::string LikelihoodName(const Json& test) {
-  const auto name = test.at("likelihood").get<std::string>();
+  auto name = test.at("likelihood").get<std::string>();
   if (name != "robustmax") return name;
   if (test.at("epsilon").get<double>() != RobustMax::kEpsilon) throw NotSupported("this epsilon");
   return "robust_max";

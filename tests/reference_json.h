@@ -89,10 +89,10 @@ class Comparison {
     if (part.is_array()) {
       for (const Json& element : part) ExpectAllRead(element, name);
     } else if (part.is_object()) {
+      const std::string start = name + ".";
       for (const auto& [key, value] : part.items()) {
-        const std::string path = name + "." + key;
-        if (!read_.contains(&value)) text_ << "unknown key " << path << "; ";
-        if (read_.contains(&value)) ExpectAllRead(value, path);
+        if (!read_.contains(&value)) text_ << "unknown key " << start << key << "; ";
+        if (read_.contains(&value)) ExpectAllRead(value, start + key);
       }
     }
   }
@@ -177,6 +177,7 @@ void CheckEpStep(const Json& test, Comparison* compare);
 void CheckFitc(const Json& test, Comparison* compare);
 void CheckNeighbourGp(const Json& test, Comparison* compare);
 // Those of the Bayesian neural networks.
+namespace bnn {
 void CheckPbpAdf(const Json& test, Comparison* compare);
 void CheckPbpGamma(const Json& test, Comparison* compare);
 void CheckPbpPrior(const Json& test, Comparison* compare);
@@ -192,6 +193,7 @@ void CheckHmcGibbs(const Json& test, Comparison* compare);
 void CheckDropout(const Json& test, Comparison* compare);
 void CheckPredictive(const Json& test, Comparison* compare);
 void CheckDiagnostics(const Json& test, Comparison* compare);
+}  // namespace bnn
 
 }  // namespace fathom
 

@@ -158,7 +158,7 @@ void ComparePsi(const KernelParameters& kernel, const Matrix& Z, const Moments& 
   const Index M = Z.rows();
   const Vector zero_a = Vector::Zero(M);
   const Matrix zero_S = Matrix::Zero(M, M);
-  const Vector psi0 = CallProjection(kernel, {Z, zero_a, zero_S}, x, 0, 0).v;
+  Vector psi0 = CallProjection(kernel, {Z, zero_a, zero_S}, x, 0, 0).v;
   compare->ExpectAt(expected, "psi0", "psi0", [&] { return psi0; });
   compare->ExpectAt(expected, "psi1", "psi1", [&] {
     Matrix psi1(x.rows(), M);

@@ -28,8 +28,8 @@ struct TableSurvey {
 
   // `head` is the table to come, whose values are not looked at.
   explicit TableSurvey(const Table& head);
-  // The first of the rows is row `first` of the table.
-  void Add(const Table& head, Index first, const Matrix& rows);
+  // The first row of the cells is row `first` of the table.
+  void Add(const Table& head, Index first, const Matrix& cells);
 
   // For JoinFacts.
   std::vector<double> ToNumbers() const;

@@ -155,9 +155,11 @@ TEST_F(CsvRanks, AFaultIsThatOfOneProcess) {
   const std::string cut = good.substr(0, good.find('\n', good.size() / 2) + 1);
   const std::string rest = good.substr(cut.size());
   for (const std::string& fault : {std::string("1,x,3\n"), std::string("1,x,infinity,4\n"),
-                                   std::string("1,x,3,\"4\n"), std::string("1,\0,3,4\n", 9)}) {
+                                   std::string("1,x,3,\"4\n"), std::string("1,\0,3,4\n", 8)}) {
     // Two of them: the first is told.
-    const std::string path = folder_.Write("table.csv", cut + fault + rest + fault);
+    std::string text = cut + fault;
+    text += rest + fault;
+    const std::string path = folder_.Write("table.csv", text);
     const std::string alone = MessageOf(path, Alone());
     WithHelp(3, [&](const Communicator& all) { EXPECT_EQ(MessageOf(path, all), alone); });
   }

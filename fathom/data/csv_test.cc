@@ -394,7 +394,7 @@ RC_GTEST_PROP(WriteCsv, ReadsBackAsTheSameBits, ()) {
   const auto rows = *rc::gen::inRange<Index>(1, 6), cols = *rc::gen::inRange<Index>(1, 5);
   Matrix values(rows, cols);
   for (Index i = 0; i < values.size(); ++i) {
-    const double value = std::bit_cast<double>(*rc::gen::arbitrary<std::uint64_t>());
+    const auto value = std::bit_cast<double>(*rc::gen::arbitrary<std::uint64_t>());
     values.data()[i] = std::isinf(value) ? 0 : value;
   }
   std::vector<std::string> names;

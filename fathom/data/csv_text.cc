@@ -18,8 +18,7 @@ void RefuseForeignFormats(const std::string& source, std::string_view bytes) {
   using std::string_view_literals::operator""sv;
   const auto starts = [&](std::string_view magic) { return bytes.starts_with(magic); };
   // A column may be called BZh: its files go on with a digit and these bytes.
-  const bool bzip2 =
-      starts("BZh") && bytes.size() > 4 && bytes.substr(4, 6) == "\x31\x41\x59\x26\x53\x59"sv;
+  const bool bzip2 = starts("BZh") && bytes.size() > 4 && bytes.substr(4, 6) == "1AY&SY";
   if (starts("\x28\xb5\x2f\xfd") || bzip2 || starts("\xfd\x37zXZ\0"sv)) {
     ThrowError(source, ": is compressed in a way that fathom does not read; unpack it first, or",
                " pack it with gzip");

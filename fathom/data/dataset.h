@@ -120,8 +120,8 @@ class InputRows {
   void FindClasses();
   void FindStd(const InputStd& std);
   double VarianceOf(const Source& source, Index row) const;
-  Moments ReadInputs(const Matrix& cells, std::span<const Index> rows) const;
-  Matrix ReadTargets(const Matrix& cells, std::span<const Index> rows) const;
+  Moments ReadInputs(const Matrix& cells, std::span<const Index> picked) const;
+  Matrix ReadTargets(const Matrix& cells, std::span<const Index> picked) const;
 
   const Table& table_;
   const TableSurvey* survey_ = nullptr;  // null: the rows are in the table

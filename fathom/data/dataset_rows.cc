@@ -166,7 +166,7 @@ void RowsOnDisk::PickRows(std::vector<Note>* notes) {
 }
 
 void RowsOnDisk::FindMeanWeight() {
-  std::uint64_t bits = std::bit_cast<std::uint64_t>(0.0);
+  auto bits = std::bit_cast<std::uint64_t>(0.0);
   InTurn(ranks(), &bits, [&] {
     DoOwnPart(ranks(), [&] {
       auto sum = std::bit_cast<double>(bits);

@@ -19,7 +19,7 @@ double FirstOfYear(double days) {
   using std::chrono::sys_days;
   const std::chrono::year_month_day first{Calendar(days).year(), std::chrono::January,
                                           std::chrono::day(1)};
-  return static_cast<double>(sys_days(first).time_since_epoch().count());
+  return static_cast<double>(sys_days{first}.time_since_epoch().count());
 }
 
 }  // namespace

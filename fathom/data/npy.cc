@@ -84,7 +84,7 @@ class HeaderParser {
     Expect('\'');
     const std::size_t end = text_.find('\'');
     if (end == std::string_view::npos) Fail();
-    const std::string text(text_.substr(0, end));
+    std::string text(text_.substr(0, end));
     text_.remove_prefix(end + 1);
     return text;
   }

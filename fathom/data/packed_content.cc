@@ -155,8 +155,8 @@ std::uint64_t ReadIndex(PackedContent* content) {
     ThrowDamaged(content->name);
   std::string tail(end - footer.head, '\0');
   file.Read(footer.head, tail.data(), tail.size());
-  const std::string_view head = std::string_view(tail).substr(0, footer.head_size);
-  const std::string_view index = std::string_view(tail).substr(footer.head_size);
+  const std::string_view head = std::string_view{tail}.substr(0, footer.head_size);
+  const std::string_view index = std::string_view{tail}.substr(footer.head_size);
   const std::size_t block_bytes = sizeof(PackedContent::Block);
   if (footer.blocks > index.size() / block_bytes) ThrowDamaged(content->name);
   const std::string_view blocks = index.substr(0, footer.blocks * block_bytes);

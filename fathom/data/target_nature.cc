@@ -34,7 +34,7 @@ double CommonStep(const std::vector<double>& distinct) {
 }
 
 double Quantile(const std::vector<double>& sorted, double p) {
-  return sorted[static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1) + 0.5)];
+  return sorted[std::lround(p * static_cast<double>(sorted.size() - 1))];
 }
 
 std::string Percent(double share) {

@@ -82,7 +82,7 @@ bool ToDays(int year, int month, int day, double* days) {
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok()) return false;
-  *days = static_cast<double>(sys_days(date).time_since_epoch().count());
+  *days = static_cast<double>(sys_days{date}.time_since_epoch().count());
   return true;
 }
 

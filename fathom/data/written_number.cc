@@ -136,7 +136,7 @@ bool ReadWrittenNumber(std::string_view text, char decimal, WrittenNumber* numbe
   if (bracket) {
     if (!plain.ends_with(')')) return false;
     plain.pop_back();
-    scanner = NumberScanner(std::string_view(plain).substr(plain.find('(') + 1));
+    scanner = NumberScanner(std::string_view{plain}.substr(plain.find('(') + 1));
     negative = true;
     scanner.SkipBlanks();
   }

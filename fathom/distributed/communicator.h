@@ -48,7 +48,7 @@ class Communicator {
   virtual void Exchange(const Parcels& out, Parcels* in) const = 0;
   // The largest of all ranks' values, at all ranks.
   virtual int Largest(int value) const = 0;
-  // The texts of all ranks at rank 0; nothing elsewhere.
+  // The strings of all ranks at rank 0; nothing elsewhere.
   virtual std::vector<std::string> Gather(const std::string& text) const = 0;
 
   // This rank gives up in the middle of something and takes part no more: whoever made the

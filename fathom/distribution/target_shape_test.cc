@@ -18,8 +18,7 @@ const Warp kLogit{Warp::Kind::kLogit, 0.01, 0, 1};
 Prediction Latent(double mean, double sd) {
   Prediction z =
       Prediction::Gaussian(Moments(Matrix::Constant(1, 1, mean), Matrix::Constant(1, 1, sd * sd)));
-  z.components.push_back(
-      Moments(Matrix::Constant(1, 1, mean), Matrix::Constant(1, 1, 9 * sd * sd)));
+  z.components.emplace_back(Matrix::Constant(1, 1, mean), Matrix::Constant(1, 1, 9 * sd * sd));
   z.weights = Eigen::Vector2d(0.8, 0.2);
   return z;
 }

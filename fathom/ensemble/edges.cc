@@ -104,7 +104,7 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
                   .errors = {},
                   .var = at_edge.Variance()};
   for (const Course course : kCourses) {
-    outcome.errors.push_back(
+    outcome.errors.emplace_back(
         table.y(asked, Eigen::all) -
         MeanBeyond(course, outcome.distance, line_at_edge, PredictRidge(line, x).mean, mean));
   }

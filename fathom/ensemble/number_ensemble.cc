@@ -163,7 +163,7 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
     trees_ = std::make_unique<TreeCandidate>(table_, recipe_.seed, pool_);
     candidates.push_back({&trees_->left_out(), nullptr});
   }
-  if (candidates.empty()) throw NumericalError("no network of the ensemble could be trained");
+  if (candidates.empty()) throw NumericalError("no member of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates, line_.get());
   const LeftOut left_out = Together(candidates, weights);
   Calibration calibration = Calibrate(table_, left_out, recipe_.seed, pool_, &centre_);

@@ -44,7 +44,7 @@ class ShapedTarget {
   // The latent rows, scaled.
   ScaledTable Scaled(const Recipe& recipe) const;
   // The calibration of an ensemble of Scaled() with what this adds to it.
-  std::shared_ptr<const Calibration> Complete(const EnsembleParts& parts,
+  std::shared_ptr<const Calibration> Complete(const EnsembleParts& ensemble,
                                               const ScaledTable& table) const;
 
  private:

@@ -114,7 +114,7 @@ Matrix EachEvaluationSums::Parts(const TargetPrediction& prediction, const Matri
                                  const ThreadPool& pool) {
   if (const auto* classes = std::get_if<ClassPrediction>(&prediction)) return classes->probability;
   const auto& numbers = std::get<Prediction>(prediction);
-  const Matrix together = ScoreParts(numbers, targets, pool);
+  Matrix together = ScoreParts(numbers, targets, pool);
   if (targets.cols() == 1) return together;
   Matrix all(together.rows(), together.cols() * (1 + targets.cols()));
   all.leftCols(together.cols()) = together;

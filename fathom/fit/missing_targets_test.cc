@@ -116,11 +116,14 @@ TEST(MissingTargets, DoNotCountInLogZ) {
       Vector theta(parameters * targets);
       for (Index i = 0; i < outputs; ++i) {
         const bool is_second = targets == 2 ? i % 2 == 1 : second;
-        m[i] = 0.3 + 0.2 * static_cast<double>(i / targets) + (is_second ? 0.5 : 0);
+        const Index of_target = i / targets;
+        m[i] = 0.3 + 0.2 * static_cast<double>(of_target) + (is_second ? 0.5 : 0);
         v[i] = is_second ? 0.4 : 0.7;
       }
-      for (Index i = 0; i < theta.size(); ++i)
-        theta[i] = 0.6 + 0.1 * static_cast<double>(i / targets);
+      for (Index i = 0; i < theta.size(); ++i) {
+        const Index of_target = i / targets;
+        theta[i] = 0.6 + 0.1 * static_cast<double>(of_target);
+      }
       EXPECT_GE(each, 1);
       *d_m = Vector(outputs);
       Vector d_v(outputs), d_theta = Vector::Zero(theta.size());

@@ -207,7 +207,7 @@ std::string CExpertWriter::SharedTable(const std::string& name, Matrix numbers) 
     if (known.rows() == numbers.rows() && known.cols() == numbers.cols() && known == numbers)
       return its_name;
   }
-  const std::string own = text_.Table(name, numbers);
+  std::string own = text_.Table(name, numbers);
   shared_.emplace_back(std::move(numbers), own);
   return own;
 }

@@ -33,7 +33,7 @@ class CExpertWriter {
  private:
   std::string WriteNetwork(const DeepGp& network, const std::string& own);
   std::string WriteLayer(const GpLayer& layer, const ConditionedModel& posterior, Index l,
-                         const std::string& own);
+                         const std::string& network);
   std::string WriteFunction(const GpLayer& layer, const Conditioned& q, Index d,
                             const std::string& of_layer);
   std::string WriteLine(const Ridge& ridge, const std::string& own);

@@ -94,10 +94,10 @@ std::string CMemberWriter::WriteWarps(const ColumnWarps& warps, const std::strin
   std::vector<std::string> entries;
   for (Index w = 0; w < warps.size(); ++w) {
     const std::string of_warp = own + "_" + std::to_string(w);
-    const std::string knots = text_.Table("knots" + of_warp, warps.knots.row(w));
-    const std::string scores = text_.Table("scores" + of_warp, warps.scores.row(w));
-    entries.push_back(std::to_string(warps.columns[static_cast<std::size_t>(w)]) + ", " + knots +
-                      ", " + scores);
+    std::string entry = std::to_string(warps.columns[static_cast<std::size_t>(w)]);
+    entry += ", " + text_.Table("knots" + of_warp, warps.knots.row(w));
+    entry += ", " + text_.Table("scores" + of_warp, warps.scores.row(w));
+    entries.push_back(std::move(entry));
   }
   return std::to_string(warps.size()) + ", " + text_.Structs("warp", "warps" + own, entries);
 }

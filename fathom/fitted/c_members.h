@@ -23,7 +23,7 @@ struct CNeeds {
 
   // Throw Error with the reason where C code cannot predict as the engine does.
   void Add(const Expert& expert);
-  void Add(const Scaler& inputs);
+  void Add(const Scaler& scaler);
   // The parts of all these members are held at once.
   void Add(const std::vector<MembersOfExpert>& members);
 };

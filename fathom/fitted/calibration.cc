@@ -24,7 +24,7 @@ Moments Centre(const std::vector<Moments>& members, const std::vector<double>& w
   return centre;
 }
 
-Prediction Spread(const Calibration& calibration, Moments centre) {
+Prediction Spread(const Calibration& calibration, const Moments& centre) {
   Prediction prediction;
   prediction.weights = calibration.shares;
   prediction.scales = calibration.scales;

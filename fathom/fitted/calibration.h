@@ -60,7 +60,7 @@ Vector SharesOf(const Vector& share_logit, const Vector& q);
 Moments Centre(const std::vector<Moments>& members, const std::vector<double>& weights);
 
 // The density around a centre whose standard deviation is already multiplied by exp(g).
-Prediction Spread(const Calibration& calibration, Moments centre);
+Prediction Spread(const Calibration& calibration, const Moments& centre);
 
 // Throws Error with the reason unless it fits a model of so many targets.
 void CheckCalibration(const Calibration& calibration, Index inputs, Index targets);

@@ -30,6 +30,7 @@ class DeepGpExpert : public Expert {
   // The arrays are the parameters, by the names that Parameters() gives them, and the linear means.
   void Write(nlohmann::json* description, const ArrayWriter& arrays) const override;
   std::string Describe() const override;
+  std::string Heading() const override { return "network"; }
 
  private:
   DeepGp network_;
@@ -39,8 +40,6 @@ class DeepGpExpert : public Expert {
 const DeepGp* FindNetwork(const Member& member);
 // The same. Throws Error if its expert is of another kind.
 const DeepGp& NetworkOf(const Member& member);
-// The same, or null if its expert is of another kind.
-const DeepGp* FindNetwork(const Member& member);
 
 std::shared_ptr<const Expert> ReadDeepGpExpert(const nlohmann::json& description,
                                                const ArrayReader& arrays);

@@ -61,7 +61,7 @@ Vector NoiseStd(const Member& member) {
   const double scale = std::sqrt(member.noise_scale);
   if (const DeepGp* network = FindNetwork(member))
     return scale * NoiseStd(*network, member.target_scaler);
-  const Vector noise = member.expert->NoiseVariance();
+  Vector noise = member.expert->NoiseVariance();
   if (noise.size() == 0) return noise;
   return scale * noise.cwiseSqrt().cwiseProduct(member.target_scaler.scale);
 }

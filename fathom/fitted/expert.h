@@ -62,6 +62,8 @@ class Expert {
 
   // For people, in one line: what it is made of.
   virtual std::string Describe() const { return Kind(); }
+  // The word before that line, where the expert is all that a model holds.
+  virtual std::string Heading() const { return "predictor"; }
   // What its training has to say beside the summary: objects "settings" and "diagnostics", and a
   // list "warnings". Null where that is nothing.
   virtual nlohmann::json Findings() const;

@@ -10,6 +10,7 @@
 #include "fathom/fitted/description.h"
 #include "fathom/fitted/model.h"
 #include "fathom/fitted/predictor.h"
+#include "fathom/fitted/report.h"
 #include "tests/support/test_folder.h"
 
 namespace fathom {
@@ -58,19 +59,28 @@ class Constant : public Expert {
   std::shared_ptr<const Likelihood> likelihood_;
 };
 
-Model ConstantModel() {
+Member ConstantMember() {
   Member member;
   member.expert = std::make_shared<Constant>(0.5);
   member.input_scaler = {Vector::Zero(2), Vector::Ones(2), Vector::Ones(2)};
   member.target_scaler = {Vector::Constant(1, 10), Vector::Constant(1, 4), Vector::Ones(1)};
+  return member;
+}
+
+Model ModelOf(std::vector<Member> members) {
+  ModelParts parts;
+  parts.schema = NumericSchema({"a", "b"}, {"y"});
+  parts.members = std::move(members);
+  return Model(std::move(parts));
+}
+
+Model ConstantModel() {
+  Member member = ConstantMember();
   Member wide = member;
   member.weight = 0.75;
   wide.weight = 0.25;
   wide.noise_scale = 9;
-  ModelParts parts;
-  parts.schema = NumericSchema({"a", "b"}, {"y"});
-  parts.members = {member, wide};
-  return Model(std::move(parts));
+  return ModelOf({member, wide});
 }
 
 TEST(Expert, OfAnotherKindIsSavedLoadedAndPredictsOnceItIsRegistered) {
@@ -91,6 +101,11 @@ TEST(Expert, OfAnotherKindIsSavedLoadedAndPredictsOnceItIsRegistered) {
   EXPECT_EQ(predictor.Predict(x, {.latent = true}).size(), 1);
   EXPECT_THROW(predictor.ClassProbabilities(x), Error);
   EXPECT_NE(ErrorOf([&] { NetworkOf(loaded.leader()); }).find("'constant'"), std::string::npos);
+}
+
+TEST(Expert, OfAnotherKindIsNotReportedAsANetwork) {
+  const std::string report = HumanReport("m", ModelOf({ConstantMember()}), nullptr);
+  EXPECT_NE(report.find("\npredictor   constant\n"), std::string::npos) << report;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class HostileFile : public testing::Test {
   }
 
   std::string LoadError() const {
-    const std::string error = ErrorOf([&] { LoadModel(path_); });
+    std::string error = ErrorOf([&] { LoadModel(path_); });
     EXPECT_TRUE(error.starts_with(path_ + ": ")) << error;
     return error;
   }

@@ -90,10 +90,10 @@ JointPrediction ModelPredictor::PredictJoint(const Moments& inputs,
 
   const std::vector<Matrix> functions = parts.Covariances(pool_);
   Matrix common = parts.Variance();
-  Moments centre = CalibratedCentre(inputs, inside, members, &common);
+  const Moments centre = CalibratedCentre(inputs, inside, members, &common);
   const Matrix share = ShareOf(common, centre.var);
   JointPart whole;
-  whole.rows = SpreadAndShaped(inputs, std::move(centre));
+  whole.rows = SpreadAndShaped(inputs, centre);
   whole.share.assign(whole.rows.components.size(), share);
   for (const Matrix& cov : functions) whole.correlations.push_back(CorrelationsIn(cov));
   JointPrediction result;

@@ -46,7 +46,7 @@ void Append(const Matrix& matrix, std::vector<double>* out) {
 }
 
 Matrix Take(Index rows, Index cols, const double** next) {
-  const Matrix matrix = Eigen::Map<const Matrix>(*next, rows, cols);
+  Matrix matrix = Eigen::Map<const Matrix>(*next, rows, cols);
   *next += matrix.size();
   return matrix;
 }

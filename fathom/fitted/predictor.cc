@@ -204,6 +204,7 @@ Prediction ModelPredictor::PredictGroup(std::size_t group, const Moments& inputs
   const double sum = WeightOf(own.members);
   for (const Member& member : own.members) {
     const bool last = &member == &own.members.back();
+    // NOLINTNEXTLINE(bugprone-use-after-move): nothing comes after the last
     Prediction noisy = WithNoiseOf(member, last ? std::move(part) : part);
     mixture.Add(Unscaled(member, false, std::move(noisy)), sum > 0 ? member.weight / sum : 1);
   }
@@ -234,10 +235,10 @@ Moments ModelPredictor::CalibratedCentre(const Moments& inputs, const Moments& i
   return centre;
 }
 
-Prediction ModelPredictor::SpreadAndShaped(const Moments& inputs, Moments centre) const {
+Prediction ModelPredictor::SpreadAndShaped(const Moments& inputs, const Moments& centre) const {
   const Calibration& calibration = *model_.calibration();
   const Vector shares = ValueShares(inputs, centre);
-  return Shaped(calibration.shape, Spread(calibration, std::move(centre)), shares);
+  return Shaped(calibration.shape, Spread(calibration, centre), shares);
 }
 
 Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre) const {

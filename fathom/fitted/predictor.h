@@ -72,7 +72,7 @@ class ModelPredictor {
   // saw them. *common [N, targets], unless null: the variance that rows share, corrected likewise.
   Moments CalibratedCentre(const Moments& inputs, const Moments& inside,
                            const std::vector<Moments>& members, Matrix* common) const;
-  Prediction SpreadAndShaped(const Moments& inputs, Moments centre) const;
+  Prediction SpreadAndShaped(const Moments& inputs, const Moments& centre) const;
   // Rows beyond the range of the training rows are moved to its edge where the model says so.
   Moments MovedInside(const Moments& inputs, bool latent) const;
   // In rows that were seen before, puts what is known of them; they share nothing with others.

@@ -211,7 +211,7 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
          << natures[t] << "\n";
   }
   if (model.members().size() == 1)
-    text << "network     " << model.leader().expert->Describe() << "\n";
+    text << std::left << std::setw(12) << expert.Heading() << expert.Describe() << "\n";
   text << StackLines(model);
   text << "training    " << summary.steps << " steps in " << std::fixed << std::setprecision(1)
        << summary.seconds << " s: " << summary.message;

@@ -37,8 +37,8 @@ const Vector& Checked(const DeepGp& shape, const Matrix& y, const Vector& weight
 
 }  // namespace
 
-AepEnergy::AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options,
-                     const ThreadPool& pool)
+AepEnergy::AepEnergy(const DeepGp& shape, const Moments& x, const Matrix& y,
+                     const AepOptions& options, const ThreadPool& pool)
     : AepEnergy(shape, RowsHere(x, y, Checked(shape, y, options.weights)), options, pool) {}
 
 AepEnergy::AepEnergy(DeepGp shape, std::unique_ptr<const RowSource> rows, AepOptions options,

@@ -41,7 +41,7 @@ struct EnergyParts {
 class AepEnergy : public Objective {
  public:
   // Keeps references to x, y and pool. `shape` gives the architecture.
-  AepEnergy(DeepGp shape, const Moments& x, const Matrix& y, AepOptions options,
+  AepEnergy(const DeepGp& shape, const Moments& x, const Matrix& y, const AepOptions& options,
             const ThreadPool& pool);
   // The weights of the rows are the source's, not those of the options. Where the rows are shared
   // by ranks, rank 0 evaluates and the others Help until rank 0's energy is destroyed.

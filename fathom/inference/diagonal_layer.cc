@@ -12,17 +12,17 @@ void DiagonalLayer::Reset(const GpLayer& layer, Index number, const ProjectionOp
   mean_weights_.resize(layer.gps.size());
 }
 
-void DiagonalLayer::Set(Index d, const Conditioned& conditioned) {
-  const SparseGp& gp = layer_->gps[d];
-  std::unique_ptr<Projection>& projection = projections_[d];
+void DiagonalLayer::Set(Index function, const Conditioned& conditioned) {
+  const SparseGp& gp = layer_->gps[function];
+  std::unique_ptr<Projection>& projection = projections_[function];
   if (!projection) projection = gp.kernel->NewProjection();
-  Vector& w = mean_weights_[d];
-  if (layer_->mean_weights.size() > 0) w = layer_->mean_weights.col(d);
+  Vector& w = mean_weights_[function];
+  if (layer_->mean_weights.size() > 0) w = layer_->mean_weights.col(function);
   projection->Prepare({gp.theta, gp.Z, conditioned.a, conditioned.S, w}, options_);
 }
 
-Index DiagonalLayer::SumsSize(Index d) const {
-  return projections_[d] ? projections_[d]->SumsSize() : 0;
+Index DiagonalLayer::SumsSize(Index function) const {
+  return projections_[function] ? projections_[function]->SumsSize() : 0;
 }
 
 void DiagonalLayer::Reserve(Index rows, Tape* tape) const {
@@ -83,8 +83,9 @@ void DiagonalLayer::Backward(const Moments& d_out, Wanted wanted, Tape* tape, Su
   }
 }
 
-void DiagonalLayer::Finish(Index d, const Sums& sums, LatentFunctionGradient gradient) const {
-  projections_[d]->Finish(sums.function(number_, d), gradient);
+void DiagonalLayer::Finish(Index function, const Sums& sums,
+                           LatentFunctionGradient gradient) const {
+  projections_[function]->Finish(sums.function(number_, function), gradient);
 }
 
 }  // namespace fathom

@@ -92,8 +92,8 @@ class FactorInference : public Objective {
     Moments d_out;                     // the gradient that comes back
   };
   void ProjectFirstLayer(const Point& point, std::span<const Index> rows, CertainLayer* out) const;
-  // Computes layer->out from layer->moments.
-  void ObserveFirstLayer(const DeepGp& model, CertainLayer* layer) const;
+  // Computes first->out from first->moments.
+  void ObserveFirstLayer(const DeepGp& model, CertainLayer* first) const;
   Moments RawRow(Index n) const;
   // Each function has a name in a state. StateArray throws Error unless the array has that shape.
   static std::string StateName(Index layer, Index function);

@@ -43,8 +43,8 @@ void Network::Reset(const DeepGp& model, const NetworkOptions& options) {
   }
 }
 
-void Network::Set(Index l, Index d, const Conditioned& conditioned) {
-  std::get<DiagonalLayer>(layers_[l]).Set(d, conditioned);
+void Network::Set(Index layer, Index function, const Conditioned& conditioned) {
+  std::get<DiagonalLayer>(layers_[layer]).Set(function, conditioned);
 }
 
 void Network::Prepare(const DeepGp& model, const NetworkOptions& options,
@@ -160,9 +160,9 @@ Index Network::SumsBytes() const {
   return doubles * static_cast<Index>(sizeof(double));
 }
 
-void Network::FinishFunction(Index l, Index d, const Sums& sums,
+void Network::FinishFunction(Index layer, Index function, const Sums& sums,
                              LatentFunctionGradient gradient) const {
-  diagonal(l).Finish(d, sums, gradient);
+  diagonal(layer).Finish(function, sums, gradient);
 }
 
 void Network::Finish(const Sums& sums, double scale, const ThreadPool& pool, ConditionedModel* gps,

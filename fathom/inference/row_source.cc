@@ -349,7 +349,7 @@ namespace {
 
 // Added in the order of the rows, one rank after the other.
 double MeanWeight(const RowsInPlace& rows, const Communicator& ranks) {
-  std::uint64_t bits = std::bit_cast<std::uint64_t>(0.0);
+  auto bits = std::bit_cast<std::uint64_t>(0.0);
   InTurn(ranks, &bits, [&] {
     auto sum = std::bit_cast<double>(bits);
     DoOwnPart(ranks, [&] {

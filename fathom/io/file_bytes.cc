@@ -207,6 +207,7 @@ void CopyPipe(const std::string& name, int descriptor, ScratchFile* copy) {
 void FileBytes::Unpack() {
   if (!bytes_.starts_with(kGzip)) return;
   const FileBytes packed(std::move(*this));
+  name_ = packed.name_;
   std::size_t used = 0;
   Inflate(
       packed,
@@ -266,7 +267,7 @@ std::string FileBytes::PlaceOf(const std::string& name, std::span<const Part> pa
 }
 
 FileBytes::FileBytes(FileBytes&& other) noexcept
-    : name_(other.name_),
+    : name_(std::move(other.name_)),
       mapping_(std::exchange(other.mapping_, nullptr)),
       mapped_(std::exchange(other.mapped_, 0)),
       of_file_(std::exchange(other.of_file_, false)),

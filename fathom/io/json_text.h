@@ -20,8 +20,8 @@ std::string JsonText(const nlohmann::ordered_json& json, int indent = -1,
 // For messages: one line of ASCII, whatever the strings are.
 std::string JsonInAscii(const nlohmann::json& json);
 
-// What is nested is also copied and freed level by level, on a stack that ends. So texts of others
-// may only be so deep.
+// What is nested is also copied and freed level by level, on a stack that ends. So what others
+// have written may only be so deep.
 inline constexpr int kDeepestJson = 20;
 // Throws Error, which says what `what` is: not JSON, or nested too deeply.
 nlohmann::json ParseJson(const std::string& what, std::string_view text,

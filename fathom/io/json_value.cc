@@ -95,7 +95,8 @@ void FromJson(const Json& json, const std::string& name,
               std::map<std::string, std::vector<std::string>>* value) {
   if (!json.is_object()) Refuse(json, name, "an object of lists");
   value->clear();
-  for (const auto& [key, list] : json.items()) FromJson(list, name + "." + key, &(*value)[key]);
+  const std::string start = name + ".";
+  for (const auto& [key, list] : json.items()) FromJson(list, start + key, &(*value)[key]);
 }
 
 std::string NameFromJson(const Json& json, const std::string& name,

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
 #include <bit>
+#include <csignal>
 #include <cstring>
 #include <limits>
 
@@ -41,7 +41,7 @@ std::string FileOf(const std::string& header, std::size_t data_bytes) {
 std::string Fault(std::string_view bytes) {
   const TestFolder folder;
   const std::string path = folder.Write("m.fathom", bytes);
-  const std::string text = ErrorOf([&] { ReadSafeTensors(path); });
+  std::string text = ErrorOf([&] { ReadSafeTensors(path); });
   EXPECT_THAT(text, HasSubstr(path + ": is damaged or no safetensors file: "));
   return text;
 }
@@ -321,7 +321,7 @@ TEST(SafeTensors, BytesAreThoseOfTheFile) {
   EXPECT_EQ(SafeTensorsFromBytes("memory", bytes), ReadSafeTensors(folder.Path("m")));
   EXPECT_EQ(SafeTensorsFromBytes("memory", bytes).tensors, Sample().tensors);
   try {
-    SafeTensorsFromBytes("memory", std::string_view(bytes).substr(0, 20));
+    SafeTensorsFromBytes("memory", std::string_view{bytes}.substr(0, 20));
     FAIL() << "half a file was read";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("memory: is damaged"));

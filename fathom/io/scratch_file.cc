@@ -96,7 +96,7 @@ void ScratchFile::Read(std::uint64_t offset, void* to, std::size_t size) const {
   while (in_memory_ && size > 0) {
     FATHOM_CHECK(offset < this->size());
     const std::string_view part =
-        std::string_view(memory_[offset / kMemoryPart]).substr(offset % kMemoryPart, size);
+        std::string_view{memory_[offset / kMemoryPart]}.substr(offset % kMemoryPart, size);
     next = std::copy(part.begin(), part.end(), next);
     offset += part.size();
     size -= part.size();

@@ -36,7 +36,7 @@ TEST(Toml, EntriesKnowTheirSectionAndLine) {
 
 TEST(Toml, FaultsAreNamedWithTheirLine) {
   for (const char* text : {"a", "a =", "a = b", "a = [1", "a = 'b", "[s", "a = 1 2", "a = 1\na = 2",
-                           "a = \"\\q\"", "= 3"}) {
+                           R"(a = "\q")", "= 3"}) {
     EXPECT_EQ(ErrorOf([&] { ParseToml("f.toml", text); }).find("f.toml: line "), 0U) << text;
   }
 }

@@ -36,7 +36,7 @@ class FullLayer {
 
 // Throw Error with what is wrong.
 void CheckFunctions(const std::vector<LatentFunction>& functions);
-void CheckInput(const FullMoments& x, Index input_dim);
+void CheckInput(const FullMoments& x, Index D);
 
 // The same in one call each, for callers without a loop over groups of rows; of a kernel that has a
 // FullLayer.

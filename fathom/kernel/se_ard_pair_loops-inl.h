@@ -245,31 +245,31 @@ void PairBackwardBlock(Index rows, Index count, Index pairs, const T* coefficien
   const auto group = [&](auto size) {
     PairBackwardGroup<T, decltype(size)::value>(rows, count, pairs, coefficients + k, E,
                                                 pair_sums + k * pairs);
-    k += decltype(size)::value;
+    return Index{size};
   };
-  while (count - k > 13) group(std::integral_constant<int, 8>());
+  while (count - k > 13) k += group(std::integral_constant<int, 8>());
   while (k < count) {
     switch (count - k) {
       case 13:
-        group(std::integral_constant<int, 13>());
+        k += group(std::integral_constant<int, 13>());
         break;
       case 11:
-        group(std::integral_constant<int, 11>());
+        k += group(std::integral_constant<int, 11>());
         break;
       case 9:
-        group(std::integral_constant<int, 9>());
+        k += group(std::integral_constant<int, 9>());
         break;
       case 7:
-        group(std::integral_constant<int, 7>());
+        k += group(std::integral_constant<int, 7>());
         break;
       case 5:
-        group(std::integral_constant<int, 5>());
+        k += group(std::integral_constant<int, 5>());
         break;
       case 3:
-        group(std::integral_constant<int, 3>());
+        k += group(std::integral_constant<int, 3>());
         break;
       default:
-        group(std::integral_constant<int, 1>());
+        k += group(std::integral_constant<int, 1>());
         break;
     }
   }

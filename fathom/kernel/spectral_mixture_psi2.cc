@@ -75,8 +75,7 @@ class Pair {
       const double a = at.A / at.H;
       const double b = at.B / at.H;
       damping += at.H * at.h * (at.mu - a * zi - b * z).square() + at.A * b * (zi - z).square();
-      for (int sign = 0; sign < 2; ++sign) {
-        Wave& wave = at.waves[sign];
+      for (Wave& wave : at.waves) {
         wave.cos_i = std::cos(wave.base + wave.of_i * zi);
         wave.sin_i = std::sin(wave.base + wave.of_i * zi);
       }

@@ -265,8 +265,9 @@ Matrix PrincipalLoadings(const Matrix& x, Index count, std::uint64_t seed) {
   const Eigensystem system = SymmetricEigensystem(product);
   const Index last = product.rows() - 1;
   const auto principal = [&](Index c) -> Vector {
-    const Vector eigenvector = system.vectors.col(last - c);
-    return wide ? Vector((centred.transpose() * eigenvector).normalized()) : eigenvector;
+    Vector eigenvector = system.vectors.col(last - c);
+    if (wide) return (centred.transpose() * eigenvector).normalized();
+    return eigenvector;
   };
   const auto variance_along = [&](const Vector& d) {
     return wide ? (centred * d).squaredNorm() / N : d.dot(product * d);

@@ -85,6 +85,7 @@ class LaneTriangle : private Laned<T> {
       const Index end = std::min(m_, i + kTall);
       for (Index r = i; r < end; ++r) make_row(r);
       for (Index j = 0; j < i; j += 2) {
+        // NOLINTNEXTLINE(bugprone-branch-clone): kTall is kBlock only where there are few registers
         if (end - i == kTall) {
           Eliminate<kTall>(i, j);
         } else {

@@ -100,7 +100,7 @@ class LeafScanner {
     bool any = false;
     for (Index first = 0; first < kLeafRows; first += kVectors * lanes) {
       hn::Vec<Floats> sum[kVectors];
-      for (Index v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
+      for (hn::Vec<Floats>& s : sum) s = hn::Zero(d);
       bool near = true;
       for (Index axis = 0; axis < query_.axes && near; axis += kBoxAxes) {
         for (Index q = axis; q < std::min(query_.axes, axis + kBoxAxes); ++q) {

@@ -66,7 +66,7 @@ TEST(NeighbourSearch, FindsTheSameAsSortingAllDistances) {
   sizes.col(0) *= 1e12;
   sizes.col(1) = sizes.col(1).array() * 1e-12 + 1e6;
   Matrix huge = stream.NormalMatrix(kRows, 2) * 1e30;
-  for (const Matrix& values : {Matrix(stream.NormalMatrix(kRows, 40)), grid, sizes, huge}) {
+  for (const Matrix& values : {stream.NormalMatrix(kRows, 40), grid, sizes, huge}) {
     const Moments x = Moments::Certain(values);
     const Vector lengthscales = Vector::Constant(values.cols(), 0.5);
     // Of whole numbers, all sums are exact.

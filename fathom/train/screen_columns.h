@@ -22,7 +22,7 @@ struct ScaledElsewhere {
 
 // [D] lengthscales to start from, or empty where equal ones will do: with few columns, where equal
 // ones explain half of the targets' variance, or where the best ones do not halve their error.
-Vector ScreenColumns(const ScaledElsewhere& rows, std::uint64_t seed, const ThreadPool& pool);
+Vector ScreenColumns(const ScaledElsewhere& all, std::uint64_t seed, const ThreadPool& pool);
 // The same for rows that are in memory.
 Vector ScreenColumns(const ScaledRows& rows, std::uint64_t seed, const ThreadPool& pool);
 

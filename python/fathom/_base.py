@@ -93,7 +93,7 @@ class DeepGP(TableMaker, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (rows, columns)
-            Texts and truth values become categories. NaN and None are missing cells, which need no imputation: they
+            Strings and truth values become categories. NaN and None are missing cells, which need no imputation: they
             enter as the distribution of their column.
         y : array-like of shape (rows,), or (rows, targets) for a regression of several
             Of several targets a row may lack some (NaN): it teaches the others.
@@ -300,7 +300,7 @@ def _warn_of_ranks() -> None:
 
 
 def _numbered(values: Any, rows: int, what: str) -> np.ndarray:
-    """A number for each row; texts are numbered in their order."""
+    """A number for each row; strings are numbered in their order."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{what} must have one axis (1D array), not {array.ndim}")

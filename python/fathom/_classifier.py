@@ -128,6 +128,6 @@ def _labels(y: Any, rows: int) -> np.ndarray:
     try:
         check_classification_targets(labels)
     except ValueError as error:
-        raise ValueError(f"{error} The classes of y must be texts or whole numbers: for other numbers use "
+        raise ValueError(f"{error} The classes of y must be strings or whole numbers: for other numbers use "
                          f"DeepGPRegressor") from None
     return labels

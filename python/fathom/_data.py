@@ -29,7 +29,7 @@ def _is_ours(module: str) -> bool:
 
 
 class Reading(NamedTuple):
-    """How a column is to be read: texts as names of categories, as dates and the like if they are such, or as the
+    """How a column is to be read: strings as names of categories, as dates and the like if they are such, or as the
     training has read them; or not at all."""
 
     how: str  # "names", "find", "written" or "unused"
@@ -64,7 +64,7 @@ class Frame:
         for place in bits:
             if self.array is not None or not _holds_texts(self.columns[place]):  # type: ignore[index]
                 raise ValueError(f"{self.what}: column '{names[place]}' of bits holds numbers; give its hexadecimal "
-                                 f"digits as texts, as with pd.read_csv(..., dtype={{'{names[place]}': str}})")
+                                 f"digits as strings, as with pd.read_csv(..., dtype={{'{names[place]}': str}})")
         if self.array is not None:
             for place, reading in enumerate(readings):
                 _refuse_numbers(self.what, names[place], reading)
@@ -190,8 +190,8 @@ def _fill_column(table: _core.Table, place: int, column: Any, reading: Reading) 
     else:
         table.set_objects(place, column.tolist(), reading.written, reading.how == "find")
         if reading.how == "find" and (written := table.format(place)) is not None:
-            tell(f"X: column '{table.columns[place]}': read as {written}; name it in `categorical` if its texts are "
-                 f"names")
+            tell(f"X: column '{table.columns[place]}': read as {written}; name it in `categorical` if its strings "
+                 f"are names")
 
 
 def _refuse_numbers(what: str, name: str, reading: Reading) -> None:
@@ -236,7 +236,7 @@ def text_of(value: Any) -> str:
 
 
 def labels_of(texts: Sequence[str]) -> np.ndarray:
-    """Class labels as pandas would read them from a CSV file: whole numbers, numbers, truth values or texts."""
+    """Class labels as pandas would read them from a CSV file: whole numbers, numbers, truth values or strings."""
     if set(texts) <= {"True", "False"}:
         return np.array([text == "True" for text in texts])
     for kind in (int, float):
@@ -282,7 +282,7 @@ def numeric_targets(y: Any, rows: int) -> tuple[np.ndarray, list[str] | None]:
     try:
         targets = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"y: {error}; a regression needs numbers. Texts are classes: use DeepGPClassifier") from None
+        raise ValueError(f"y: {error}; a regression needs numbers. Strings are classes: use DeepGPClassifier") from None
     if targets.ndim not in (1, 2) or targets.size == 0:
         raise ValueError(f"y must hold one number per row, or [rows, targets]; it has the shape {targets.shape}")
     require_length(targets, rows, "y")

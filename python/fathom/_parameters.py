@@ -58,8 +58,8 @@ _OWN = [
     Parameter("quality", "default", "Time against accuracy, as defaults of the other parameters: 'fast' trains one "
               "small network, 'best' always a stack, 'paper' the network of the paper by its recipe ('fast', "
               "'default', 'best', 'paper')", "str"),
-    Parameter("categorical", None, "Columns whose numbers are names of categories, by name or number from 0; texts "
-              "are categories anyway", "Sequence[str | int] | None"),
+    Parameter("categorical", None, "Columns whose numbers are names of categories, by name or number from 0; "
+              "strings are categories anyway", "Sequence[str | int] | None"),
     Parameter("bits", None, "Columns of hexadecimal digits, such as fingerprints of molecules, by name or number from "
               "0: each digit is four inputs of 0 or 1", "Sequence[str | int] | None"),
     Parameter("warm_start", False, "fit continues from the network that is there, for `steps` steps", "bool"),

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "bnn/expert.h"
 #include "fathom/base/error.h"
@@ -38,7 +39,7 @@ std::string WithCure(const RoleError& error) {
 
 void TranslateErrors(std::exception_ptr thrown) {
   try {
-    if (thrown) std::rethrow_exception(thrown);
+    if (thrown) std::rethrow_exception(std::move(thrown));
   } catch (const RecipeError& error) {
     const std::string text = ParameterName(error.field()) + " " + error.rule();
     PyErr_SetString(PyExc_ValueError, text.c_str());

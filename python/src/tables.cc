@@ -46,7 +46,7 @@ class ObjectColumn {
  public:
   ObjectColumn(Index column, Table* table) : column_(column), table_(*table) {}
 
-  // `format`: that of the model; null: found out if `find`, else texts are names.
+  // `format`: that of the model; null: found out if `find`, else strings are names.
   void Read(const py::sequence& cells, const CellFormat* format, bool find) {
     const auto rows = static_cast<Index>(py::len(cells));
     FATHOM_CHECK(rows == table_.values.rows());
@@ -91,8 +91,8 @@ class ObjectColumn {
 
   void RequireOneKind(Index n) const {
     if (texts_.empty() || number_row_ < 0) return;
-    ThrowError(Place(n), "the column holds numbers and texts such as ", Quoted(texts_.front()),
-               "; correct the cells, or make all of them texts with astype(str)");
+    ThrowError(Place(n), "the column holds numbers and strings such as ", Quoted(texts_.front()),
+               "; correct the cells, or make all of them strings with astype(str)");
   }
 
   std::string Place(Index n) const {
@@ -206,14 +206,14 @@ void BindTables(py::module_* module) {
       .def("set_numbers", &SetNumbers, py::arg("column"), py::arg("values"),
            "Puts an array [rows, k] of float64 into k columns from `column` on.")
       .def("set_categories", &SetCategories, py::arg("column"), py::arg("texts"), py::arg("codes"),
-           "Makes a column of strings: codes are places in texts, -1 for a missing cell.")
+           "Makes a column of strings: codes are places in `texts`, -1 for a missing cell.")
       .def(
           "set_objects",
           [](Table* table, Index column, const py::sequence& cells, const CellFormat* format,
              bool find) { ObjectColumn(column, table).Read(cells, format, find); },
           py::arg("column"), py::arg("cells"), py::arg("format") = nullptr, py::arg("find") = false,
-          "Makes a column of Python objects. Texts are read in the format, or in one that is found "
-          "out; without either they are names.")
+          "Makes a column of Python objects. Strings are read in the format, or in one that is "
+          "found out; without either they are names.")
       .def(
           "set_dates",
           [](Table* table, Index column, const std::vector<double>& days) {
@@ -236,7 +236,7 @@ void BindTables(py::module_* module) {
             if (format.kind == CellFormat::Kind::kPlain) return {};
             return format;
           },
-          py::arg("column"), "How the texts of the column were written; None for plain numbers.")
+          py::arg("column"), "How the cells of the column were written; None for plain numbers.")
       .def(
           "make_texts",
           [](Table* table, Index column) {

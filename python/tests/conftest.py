@@ -24,7 +24,7 @@ def sine():
 
 @pytest.fixture(scope="session")
 def mixed():
-    """A frame with numbers, texts, truth values, categories and gaps, and its target."""
+    """A frame with numbers, strings, truth values, categories and gaps, and its target."""
     rng = np.random.default_rng(2)
     rows = 150
     frame = pd.DataFrame({

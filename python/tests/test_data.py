@@ -123,7 +123,7 @@ def test_numbers_may_be_declared_categories(sine):
     np.testing.assert_array_equal(model.predict(X[X[:, 1] == 3]), model.predict(X)[X[:, 1] == 3])
 
 
-def test_unseen_texts_count_as_missing_with_a_warning(mixed):
+def test_unseen_strings_count_as_missing_with_a_warning(mixed):
     frame, y = mixed
     model = DeepGPRegressor(**SMALL).fit(frame, y)
     strange = frame.head(3).assign(colour=["mauve", "red", None])
@@ -164,7 +164,7 @@ def test_names_and_arrays_may_be_mixed_with_a_warning(regressor, sine):
         np.testing.assert_array_equal(named.predict(X), named.predict(frame))
 
 
-def test_deviations_of_a_frame_leave_texts_alone(mixed):
+def test_deviations_of_a_frame_leave_strings_alone(mixed):
     frame, y = mixed
     model = DeepGPRegressor(**SMALL).fit(frame, y)
     deviations = pd.DataFrame(0.0, index=frame.index, columns=frame.columns)
@@ -231,7 +231,7 @@ def test_dates_become_the_numbers_that_the_program_makes_of_them(dated):
     assert model.predict(gaps)[1] != model.predict(frame)[1]
 
 
-def test_texts_with_units_are_numbers_unless_they_are_declared_names(sine):
+def test_strings_with_units_are_numbers_unless_they_are_declared_names(sine):
     X, y = sine
     frame = pd.DataFrame({"a": X[:, 0], "weight": [f"{n % 40} kg" for n in range(120)]})
     with pytest.warns(DataWarning, match="column 'weight': read as numbers in 'kg'"):

@@ -1,4 +1,4 @@
-"""The Python code of the pages runs, on a table of houses with texts and gaps."""
+"""The Python code of the pages runs, on a table of houses with strings and gaps."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ def table(name, mixed):
     frame, y = mixed
     if name == "numbers with gaps":
         return numbers()
-    if name == "texts and gaps":
+    if name == "strings and gaps":
         return frame, y
     return frame, pd.Series(np.where(y > 7, "dear", np.where(y < 5, "cheap", "fair")), name="class")
 
 
-@pytest.mark.parametrize("name", ["numbers with gaps", "texts and gaps", "classes"])
+@pytest.mark.parametrize("name", ["numbers with gaps", "strings and gaps", "classes"])
 def test_the_same_bits_as_the_command_line(name, mixed, program, tmp_path):
     X, y = table(name, mixed)
     X.assign(**{y.name: y}).to_csv(tmp_path / "t.csv", index=False)

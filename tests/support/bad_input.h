@@ -38,7 +38,10 @@ inline std::string FitTrain(const std::string& more) {
 template <typename Line>
 std::string Rows(const std::string& header, int rows, const Line& line) {
   std::string text = header + "\n";
-  for (int n = 0; n < rows; ++n) text += std::string(line(n)) + "\n";
+  for (int n = 0; n < rows; ++n) {
+    text += line(n);
+    text += '\n';
+  }
   return text;
 }
 

@@ -3,9 +3,9 @@
 #define FATHOM_TESTS_SUPPORT_COMPILED_HEADER_H_
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 

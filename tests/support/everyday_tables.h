@@ -59,7 +59,7 @@ inline std::string Replaced(std::string text, const std::string& from, const std
 }
 
 // 1234567.25 with `mark` between thousands and `decimal` before the fraction.
-inline std::string Grouped(std::string number, const std::string& mark,
+inline std::string Grouped(const std::string& number, const std::string& mark,
                            const std::string& decimal) {
   const std::size_t point = number.find('.');
   std::string whole = number.substr(0, point);
@@ -144,14 +144,14 @@ inline std::vector<EverydayTable> EverydayTables() {
            [&](const EverydayRow& r) { return std::to_string(r.n) + "," + plain_line(r); }),
        plain, ""},
       {"R write.csv",
-       EverydayText("\"\",\"x\",\"z\",\"kind\",\"y\"",
+       EverydayText(R"("","x","z","kind","y")",
                     [&](const EverydayRow& r) {
                       return "\"" + std::to_string(r.n + 1) + "\"," + r.X() + "," + r.Z() + ",\"" +
                              kind(r) + "\"," + r.Y();
                     }),
        plain, ""},
       {"R write.table",
-       EverydayText("\"x\" \"z\" \"kind\" \"y\"",
+       EverydayText(R"("x" "z" "kind" "y")",
                     [&](const EverydayRow& r) {
                       return "\"row " + std::to_string(r.n + 1) + "\" " + r.X() + " " + r.Z() +
                              " \"" + kind(r) + "\" " + r.Y();

@@ -6,13 +6,13 @@
 // tried all calls.
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,13 +55,14 @@ Function* Next(const char* name) {
 
 }  // namespace
 
+// The parameters have names of ours, not those of the C library.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 
 // The first thing that main does is to choose what signals mean.
 sighandler_t signal(int number, sighandler_t handler) noexcept {
   begun = true;
-  static sighandler_t (*const next)(int, sighandler_t) =
-      Next<sighandler_t(int, sighandler_t)>("signal");
+  static auto* const next = Next<sighandler_t(int, sighandler_t)>("signal");
   return next(number, handler);
 }
 
@@ -100,8 +101,9 @@ void* mmap(void* place, size_t size, int protection, int flags, int file, off_t 
 }
 
 void* malloc(size_t size) noexcept {
-  static void* (*const next)(size_t) = Next<void*(size_t)>("malloc");
+  static auto* const next = Next<void*(size_t)>("malloc");
   return IsTheOne("malloc", ENOMEM) ? nullptr : next(size);
 }
 
 }  // extern "C"
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

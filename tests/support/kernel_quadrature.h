@@ -19,7 +19,7 @@ inline double ExpectByGaussHermite(const Vector& mu, const Matrix& Sigma, int no
   const Matrix root = spread.vectors * spread.values.cwiseMax(0).cwiseSqrt().asDiagonal();
   const Index D = mu.size();
   double sum = 0;
-  const Index count = static_cast<Index>(std::llround(std::pow(nodes, D)));
+  const auto count = static_cast<Index>(std::llround(std::pow(nodes, D)));
   for (Index k = 0; k < count; ++k) {
     Vector t(D);
     double weight = 1;

@@ -3,9 +3,9 @@
 #define FATHOM_TESTS_SUPPORT_MPI_PROGRAM_H_
 
 #include <poll.h>
-#include <stdlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -19,7 +19,9 @@ namespace fathom {
 
 class RanksTest : public ProgramTest {
  protected:
-  void SetUp() override {
+  void SetUp() override { SkipWithoutMpi(); }
+
+  void SkipWithoutMpi() {
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                              "OMPI_MCA_rmaps_base_oversubscribe"})
       ::setenv(name, "1", 1);

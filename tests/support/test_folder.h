@@ -3,8 +3,8 @@
 #define FATHOM_TESTS_SUPPORT_TEST_FOLDER_H_
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -48,7 +48,7 @@ inline std::string ErrorOf(const std::function<void()>& call) {
   try {
     call();
   } catch (const Error& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     return text;
   }
