@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "fathom/base/error.h"
+#include "fathom/fitted/deep_gp_expert.h"
 #include "fathom/fitted/report.h"
 #include "fathom/io/json_text.h"
 
@@ -41,7 +42,8 @@ void TellWhatWentWrong(const TrainingSummary& summary) {
 std::string HowToGoOn(const TrainingOptions& options, const Model& model) {
   if (std::filesystem::exists(CheckpointPath(options.output)))
     return "'fathom resume " + options.output + "' goes on from here";
-  return model.members().size() == 1
+  const auto& members = model.members();
+  return members.size() == 1 && FindNetwork(members.front()) != nullptr
              ? "'fathom resume " + options.output + " --steps N' trains it further"
              : "there is no checkpoint to go on from";
 }
