@@ -80,21 +80,29 @@ HWY_INLINE V Density(V x) {
   return hn::Mul(Exp(d, hn::Mul(hn::Mul(near, near), Constant(-0.5))), Constant(1 / kRootTwoPi));
 }
 
+// What values of x have in common: below 0, Phi = phi times Mills' ratio; above, Phi = 1 - tail.
+struct AtX {
+  explicit AtX(V x)
+      : below(hn::Lt(x, hn::Zero(Double()))),
+        ratio(MillsRatio(hn::Abs(x))),
+        phi(Density(hn::Abs(x))),
+        tail(hn::Mul(phi, ratio)),
+        rest(hn::Sub(Constant(1), tail)),
+        slope(
+            hn::Div(hn::IfThenElse(below, Constant(1), phi), hn::IfThenElse(below, ratio, rest))) {}
+
+  hn::Mask<Double> below;
+  V ratio, phi, tail, rest;
+  V slope;  // phi / Phi
+};
+
 void NormalOf(const double* x, double* density, double* cdf, double* slope) {
   const Double d;
-  const V one = Constant(1);
   for (std::size_t i = 0; i < kPanelNodes; i += hn::Lanes(d)) {
-    const V at = hn::LoadU(d, x + i);
-    const V far = hn::Abs(at);
-    const V ratio = MillsRatio(far);
-    const V phi = Density(far);
-    const V tail = hn::Mul(phi, ratio);
-    const V rest = hn::Sub(one, tail);
-    const auto below = hn::Lt(at, hn::Zero(d));
-    hn::StoreU(phi, d, density + i);
-    hn::StoreU(hn::IfThenElse(below, tail, rest), d, cdf + i);
-    hn::StoreU(hn::Div(hn::IfThenElse(below, one, phi), hn::IfThenElse(below, ratio, rest)), d,
-               slope + i);
+    const AtX at(hn::LoadU(d, x + i));
+    hn::StoreU(at.phi, d, density + i);
+    hn::StoreU(hn::IfThenElse(at.below, at.tail, at.rest), d, cdf + i);
+    hn::StoreU(at.slope, d, slope + i);
   }
 }
 
@@ -102,30 +110,24 @@ void LogNormalCdfOf(const double* x, double* value, double* slope, double* curva
   const Double d;
   const V one = Constant(1);
   for (std::size_t i = 0; i < kPanelNodes; i += hn::Lanes(d)) {
-    const V at = hn::LoadU(d, x + i);
-    const V far = hn::Abs(at);
-    const V ratio = MillsRatio(far);
-    const V phi = Density(far);
-    const V tail = hn::Mul(phi, ratio);
-    const auto below = hn::Lt(at, hn::Zero(d));
-    // Below 0, Phi = phi times Mills' ratio. Above, Phi = 1 - tail, of which the logarithm takes
-    // the rounded form, and the rest makes up for the rounding.
-    const V rounded = hn::Sub(one, tail);
-    const V log = Log(hn::IfThenElse(below, ratio, rounded));
-    const V lost = hn::Div(hn::Sub(hn::Sub(one, rounded), tail), rounded);
-    const V parabola = hn::MulAdd(hn::Mul(at, at), Constant(-0.5), Constant(-kHalfLogTwoPi));
-    const V h = hn::Div(hn::IfThenElse(below, one, phi), hn::IfThenElse(below, ratio, rounded));
-    V bend = hn::Neg(hn::Mul(h, hn::Add(at, h)));
-    const auto deep = hn::Lt(at, Constant(-12));
+    const V X = hn::LoadU(d, x + i);
+    const AtX at(X);
+    // Above 0 the logarithm takes the rounded 1 - tail, and `lost` makes up for the rounding.
+    const V log = Log(hn::IfThenElse(at.below, at.ratio, at.rest));
+    const V lost = hn::Div(hn::Sub(hn::Sub(one, at.rest), at.tail), at.rest);
+    const V parabola = hn::MulAdd(hn::Mul(X, X), Constant(-0.5), Constant(-kHalfLogTwoPi));
+    V bend = hn::Neg(hn::Mul(at.slope, hn::Add(X, at.slope)));
+    const auto deep = hn::Lt(X, Constant(-12));
     if (!hn::AllFalse(d, deep)) {
-      // The series of LogNormalCdf, which spares x + h its cancellation.
-      const V t = hn::Div(one, hn::Mul(at, at));
+      // The series of LogNormalCdf, which spares x + slope its cancellation.
+      const V t = hn::Div(one, hn::Mul(X, X));
       V r = hn::Zero(d);
       for (int k = 16; k >= 1; --k) r = hn::Mul(hn::Mul(Constant(2 * k - 1), t), hn::Sub(one, r));
-      bend = hn::IfThenElse(deep, hn::Mul(hn::Mul(h, at), hn::Div(r, hn::Sub(one, r))), bend);
+      const V series = hn::Mul(hn::Mul(at.slope, X), hn::Div(r, hn::Sub(one, r)));
+      bend = hn::IfThenElse(deep, series, bend);
     }
-    hn::StoreU(hn::Add(log, hn::IfThenElse(below, parabola, lost)), d, value + i);
-    hn::StoreU(h, d, slope + i);
+    hn::StoreU(hn::Add(log, hn::IfThenElse(at.below, parabola, lost)), d, value + i);
+    hn::StoreU(at.slope, d, slope + i);
     hn::StoreU(bend, d, curvature + i);
   }
 }
