@@ -127,7 +127,7 @@ class BadInputs : public ProgramTest {
     const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     StartOptions start{.in = in, .out = ends[1], .err = err, .folder = folder_path_.c_str()};
     if (input.most_bytes >= 0) start.file_size = static_cast<rlim_t>(input.most_bytes);
-    EXPECT_EQ(ExitCode(Start(arguments, start)), input.code) << input.what;
+    EXPECT_EQ(ExitCode(StartProgram(arguments, start)), input.code) << input.what;
     for (const int descriptor : {in, ends[1], err}) ::close(descriptor);
     return TestFolder::Read(File("stderr"));
   }

@@ -70,7 +70,7 @@ class LongBaseline : public BaselineCli {
   // Starts a fit and gives it the signal once it has written a checkpoint; the exit code.
   int Signal(const Arguments& arguments, int signal) const {
     const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const pid_t child = Start(arguments, {.out = out, .err = out});
+    const pid_t child = StartProgram(arguments, {.out = out, .err = out});
     ::close(out);
     siginfo_t ended = {};
     while (!std::filesystem::exists(checkpoint_) && ended.si_pid == 0) {

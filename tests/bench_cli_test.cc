@@ -54,7 +54,7 @@ class Bench : public ProgramTest {
   // Starts the program, its words unheard.
   pid_t StartQuietly(const Arguments& arguments) const {
     const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const pid_t child = Start(arguments, {.out = out, .err = out});
+    const pid_t child = StartProgram(arguments, {.out = out, .err = out});
     ::close(out);
     return child;
   }
@@ -138,8 +138,8 @@ TEST_F(Bench, DataThatTheProgramMakesNeedNoFolderWhateverTheResultsAreCalled) {
                 "datasets = [\"mountain_car\"]\nsplits = 3\n[gp]\nhidden = 0\nsteps = 5\n");
   const std::string folder = File("");
   const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  EXPECT_EQ(ExitCode(Start({"bench", "study.toml", "--out", "mountain_car"},
-                           {.out = out, .err = out, .folder = folder.c_str()})),
+  EXPECT_EQ(ExitCode(StartProgram({"bench", "study.toml", "--out", "mountain_car"},
+                                  {.out = out, .err = out, .folder = folder.c_str()})),
             0);
   ::close(out);
   ASSERT_EQ(Lines("mountain_car").size(), 1U);

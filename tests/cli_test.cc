@@ -264,14 +264,15 @@ TEST_F(Cli, ClosedPipeEndsQuietly) {
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
   const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(ExitCode(Start({"predict", model_, train_}, {.out = ends[1], .err = err})), 0);
+  EXPECT_EQ(ExitCode(StartProgram({"predict", model_, train_}, {.out = ends[1], .err = err})), 0);
   ::close(ends[1]);
   ::close(err);
   EXPECT_EQ(TestFolder::Read(File("stderr")), "");
 
   const int full = ::open("/dev/full", O_WRONLY);
   const int err_again = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(ExitCode(Start({"predict", model_, train_}, {.out = full, .err = err_again})), 2);
+  EXPECT_EQ(ExitCode(StartProgram({"predict", model_, train_}, {.out = full, .err = err_again})),
+            2);
   ::close(full);
   ::close(err_again);
   EXPECT_EQ(CountLines(TestFolder::Read(File("stderr"))), 1U);
@@ -290,7 +291,7 @@ TEST_F(Cli, InterruptedFitSavesTheModel) {
     const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const Arguments endless =
         FitArguments(train_, model_, {"--steps", "1000000000", "--patience", "0"});
-    const pid_t child = Start(endless, {.out = out, .err = err});
+    const pid_t child = StartProgram(endless, {.out = out, .err = err});
     ::close(err);  // so that reading ends if the program does
     std::string shown;
     const auto read_more = [&] {

@@ -142,9 +142,9 @@ bool Catches(pid_t process, int signal) {
 TEST_F(Cv, CtrlCEndsItSoonAndSaysThatThereAreNoScores) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const int printed = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const pid_t child = Start({"cv", train_, "--target", "y", "--steps", "100000000", "--patience",
-                               "0", "-o", File("out.csv"), "--json"},
-                              {.out = printed, .err = printed});
+    const pid_t child = StartProgram({"cv", train_, "--target", "y", "--steps", "100000000",
+                                      "--patience", "0", "-o", File("out.csv"), "--json"},
+                                     {.out = printed, .err = printed});
     ::close(printed);
     while (!Catches(child, signal)) ::poll(nullptr, 0, 1);
     ::kill(child, signal);
@@ -163,8 +163,9 @@ TEST_F(Cv, ProgressIsShownOnATerminal) {
   ASSERT_EQ(::unlockpt(master), 0);
   const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
   const int out = ::open(File("printed").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const pid_t child = Start({"cv", train_, "--target", "y", "--steps", "20", "--inducing", "8"},
-                            {.out = out, .err = terminal});
+  const pid_t child =
+      StartProgram({"cv", train_, "--target", "y", "--steps", "20", "--inducing", "8"},
+                   {.out = out, .err = terminal});
   ::close(terminal);
   ::close(out);
   std::string shown;

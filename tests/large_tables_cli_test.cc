@@ -110,7 +110,7 @@ TEST_F(LargeTables, ATrainingGoesOnInMemoryOrNot) {
     fs::remove(model_);
     const int null = ::open("/dev/null", O_WRONLY);
     const pid_t child =
-        Start(streamed_first ? Join(fit, kStreamed) : fit, {.out = null, .err = null});
+        StartProgram(streamed_first ? Join(fit, kStreamed) : fit, {.out = null, .err = null});
     ::close(null);
     while (!fs::exists(model_ + ".checkpoint") && ::waitpid(child, nullptr, WNOHANG) == 0) {
     }
@@ -164,7 +164,7 @@ TEST_F(LargeTables, AFullDiskEndsWithOneLine) {
   WriteTable(false, 3000);
   const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const Arguments keep = {"--packed", File("kept"), "--memory", "150MB"};
-  const int code = ExitCode(Start(Fit(keep), {.err = err, .file_size = 20'000}));
+  const int code = ExitCode(StartProgram(Fit(keep), {.err = err, .file_size = 20'000}));
   ::close(err);
   EXPECT_EQ(code, 2);
   EXPECT_EQ(TestFolder::Read(File("stderr")),
@@ -206,7 +206,7 @@ TEST_F(LargeTables, StandardInputAndGzipGoThroughTheDisk) {
 // The most memory that a command has had, in bytes.
 double PeakOf(const Arguments& arguments) {
   const int null = ::open("/dev/null", O_WRONLY);
-  const pid_t child = Start(arguments, {.out = null, .err = null});
+  const pid_t child = StartProgram(arguments, {.out = null, .err = null});
   rusage usage{};
   int status = 0;
   ::wait4(child, &status, 0, &usage);

@@ -47,7 +47,7 @@ class LongRun : public testing::Test {
   pid_t StartQuietly(const Arguments& arguments, StartOptions options = {}) const {
     const int out = ::open(printed_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     options.out = options.err = out;
-    const pid_t child = Start(arguments, options);
+    const pid_t child = StartProgram(arguments, options);
     ::close(out);
     return child;
   }

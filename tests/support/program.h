@@ -33,7 +33,7 @@ struct StartOptions {
   const char* folder = ".";  // to run in
 };
 
-inline pid_t Start(const Arguments& arguments, const StartOptions& options) {
+inline pid_t StartProgram(const Arguments& arguments, const StartOptions& options) {
   std::vector<char*> argv = {const_cast<char*>(ProgramPath())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -94,7 +94,7 @@ class ProgramTest : public testing::Test {
     const int out = ::open(File("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int err = ::open(File("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     Outcome outcome;
-    outcome.code = ExitCode(Start(arguments, {in, out, err}));
+    outcome.code = ExitCode(StartProgram(arguments, {in, out, err}));
     for (const int descriptor : {in, out, err}) ::close(descriptor);
     outcome.out = TestFolder::Read(File("stdout"));
     outcome.err = TestFolder::Read(File("stderr"));
