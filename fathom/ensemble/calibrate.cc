@@ -260,6 +260,16 @@ Vector ScaleShares(const Vector& scales, const Matrix& z, const Vector& weights)
   return MostLikelyShares(std::move(log_density), weights);
 }
 
+void Recalibrate(const ScaledTable& table, const Moments& spread, Calibration* calibration) {
+  const Errors errors{table, table.y - spread.mean, spread.var.cwiseSqrt()};
+  const Vector& unit = table.target_scaler.scale;
+  calibration->floor = calibration->floor.cwiseQuotient(unit);
+  FitShares(errors, calibration);
+  DropRareScales(calibration);
+  calibration->check = CheckOn(errors, *calibration);
+  calibration->floor = calibration->floor.cwiseProduct(unit);
+}
+
 Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
                       const ThreadPool& pool, Moments* spread) {
   Errors errors{table, table.y - left_out.centre.mean, left_out.centre.var.cwiseSqrt()};

@@ -26,6 +26,10 @@ struct LeftOut {
 Calibration Calibrate(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
                       const ThreadPool& pool, Moments* spread = nullptr);
 
+// Finds the shares of the scales anew for another centre of rows that were left out. Its variances
+// include the local noise, which stays as it is.
+void Recalibrate(const ScaledTable& table, const Moments& spread, Calibration* calibration);
+
 // [scales]: the shares p that maximise
 //   sum_n c_n log sum_s p_s prod_t N(z_nt; 0, scale_s^2) + prior' log p             [scale-shares]
 // for errors z [N, targets] in units of their expected size; row n counts as c_n (no weights: as

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fathom/fitted/predictor.h"
@@ -9,12 +10,24 @@
 namespace fathom {
 
 CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe)
-    : dataset_(dataset), table_(table), recipe_(std::move(recipe)) {
+    : CrossFit(dataset, table, std::move(recipe), 0) {
+  end_fold_ = table.folds.size();
+}
+
+CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe,
+                   std::size_t fold)
+    : dataset_(dataset),
+      table_(table),
+      recipe_(std::move(recipe)),
+      first_fold_(fold),
+      end_fold_(fold + 1) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   if (dataset.schema().classes.empty()) {
-    left_out_ = Moments(table.rows(), table.targets());
-    cell_variance_ = Matrix(table.rows(), table.targets());
+    const Matrix unknown = Matrix::Constant(table.rows(), table.targets(), kUnknown);
+    left_out_ = {unknown, unknown};
+    cell_variance_ = unknown;
   } else {
-    log_probability_ = Vector(table.rows());
+    log_probability_ = Vector::Constant(table.rows(), kUnknown);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "fathom/ensemble/ensemble.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -50,12 +51,12 @@ class EnsembleTraining {
   Model Run(std::optional<Checkpoint> unfinished) {
     if (unfinished) {
       for (Member& network : std::exchange(unfinished->done, {})) {
-        if (Interrupted(network.summary) || kind_ == kinds_.size())
+        if (Interrupted(network.summary) || !HasNext())
           ThrowError("the networks of the ensemble are not those of a checkpoint");
         Add(std::move(network));
       }
     }
-    while (kind_ < kinds_.size() && !interrupted_) Stage(std::exchange(unfinished, {}));
+    while (!interrupted_ && HasNext()) Stage(std::exchange(unfinished, {}));
     return Whole();
   }
 
@@ -81,10 +82,45 @@ class EnsembleTraining {
     table_ = std::move(warped);
   }
 
+  // Whether there is a network to train. When all kinds are complete, that may be one more: see
+  // PlanSpecialist.
+  bool HasNext() {
+    if (kind_ == kinds_.size() && !finished_) {
+      Finish();
+      PlanSpecialist();
+    }
+    return kind_ < kinds_.size();
+  }
+
+  // Weighs what there is.
+  void Finish() {
+    finished_ = true;
+    if (numbers_ != nullptr) numbers_->Finish(Complete());
+  }
+
+  // The networks of a kind end in optima of very different worth, which their energies tell early.
+  // If the kind counts for much by its own word, the best of them trains on: a specialist. The fold
+  // that it has left out judges it.
+  void PlanSpecialist() {
+    if (numbers_ == nullptr || numbers_->carrier() == nullptr || !target_.shape().is_plain() ||
+        stopped_ || dataset_.rows() < kManyRows || recipe_.stack == Stacking::kAlways) {
+      return;
+    }
+    const CrossFit& carrier = *numbers_->carrier();
+    const std::vector<Member>& networks = carrier.networks();
+    const auto best = std::max_element(
+        networks.begin(), networks.end(), [](const Member& one, const Member& other) {
+          return one.summary.energy_per_row < other.summary.energy_per_row;
+        });
+    scout_ = *best;
+    kinds_.emplace_back(dataset_, *table_, carrier.recipe(),
+                        static_cast<std::size_t>(best - networks.begin()));
+    alive_.push_back(true);
+  }
+
   std::size_t FoldsLeft() const {
     std::size_t left = 0;
-    for (std::size_t k = kind_; k < kinds_.size(); ++k)
-      left += table_->folds.size() - kinds_[k].next_fold();
+    for (std::size_t k = kind_; k < kinds_.size(); ++k) left += kinds_[k].folds_left();
     return left;
   }
 
@@ -93,6 +129,12 @@ class EnsembleTraining {
     done_.push_back(network);
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
     if (!failed) kinds_[kind_].Add(std::move(network));
+    if (scout_) {
+      const std::size_t fold = kinds_[kind_].next_fold() - 1;
+      if (!failed) numbers_->AddSpecialist(kinds_[kind_], fold);
+      alive_[kind_++] = false;
+      return;
+    }
     const bool promising = numbers_ != nullptr
                                ? numbers_->IsPromising(kinds_[kind_])
                                : IsPromisingForClasses(*table_, recipe_, kinds_[kind_], Complete());
@@ -107,6 +149,7 @@ class EnsembleTraining {
     } catch (const NumericalError& error) {
       if (done_.empty() && numbers_ == nullptr) throw;
       alive_[kind_++] = false;
+      scout_.reset();
       return;
     }
     if (Interrupted(network.summary)) {
@@ -130,6 +173,12 @@ class EnsembleTraining {
       unfinished->done = done_;
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
     }
+    if (scout_) {
+      constexpr Index kTimesAsLong = 5;
+      Checkpoint start = FurtherTraining(*scout_, kTimesAsLong * scout_->summary.steps);
+      start.network.recipe.optimizer.time_budget = TimeForNext();
+      return ContinueTraining(part, std::move(start), control, &since_checkpoint_);
+    }
     Recipe recipe = kinds_[kind_].recipe();
     recipe.optimizer.time_budget = TimeForNext();
     recipe.seed += kinds_[kind_].next_fold();
@@ -138,6 +187,15 @@ class EnsembleTraining {
     context.done = done_;
     context.since_checkpoint = &since_checkpoint_;
     return TrainNetwork(part, recipe, control, context);
+  }
+
+  Checkpoint FurtherTraining(const Member& network, Index steps) const {
+    Checkpoint start = TrainFurther(network, steps);
+    start.schema = context_.schema;
+    start.data = context_.data;
+    start.asked = recipe_;
+    start.done = done_;
+    return start;
   }
 
   // Each network has left a fold out. Now that the folds have said what it is worth, it learns from
@@ -155,11 +213,7 @@ class EnsembleTraining {
       const Index before = network.summary.steps;
       const auto steps = static_cast<Index>(kAgain * static_cast<double>(before));
       if (steps == 0) continue;
-      Checkpoint start = TrainFurther(network, steps);
-      start.schema = context_.schema;
-      start.data = context_.data;
-      start.asked = recipe_;
-      start.done = done_;
+      Checkpoint start = FurtherTraining(network, steps);
       start.network.recipe.optimizer.learning_rate *= kOfRate;
       const FitControl control =
           ControlOf({.stage = std::ssize(done_) + static_cast<Index>(k),
@@ -201,6 +255,8 @@ class EnsembleTraining {
   Index StepsOfDone() const {
     Index steps = 0;
     for (const Member& network : done_) steps += network.summary.steps;
+    // The steps of a specialist go on from those of its scout.
+    if (scout_) steps -= scout_->summary.steps;
     return steps;
   }
 
@@ -210,10 +266,13 @@ class EnsembleTraining {
     progress.step = progress.steps = StepsOfDone();
     const auto done = static_cast<double>(done_.size());
     const auto left = static_cast<double>(FoldsLeft());
-    progress.fraction = done + left == 0 ? 1 : done / (done + left) / (1 + kAgain);
+    progress.fraction = FurthestWith(done + left == 0 ? 0 : done / (done + left) / (1 + kAgain));
     stopped_ = !control_.callback(progress);
     return !stopped_;
   }
+
+  // A specialist is planned late; progress then waits for it, and never goes back.
+  double FurthestWith(double fraction) { return furthest_ = std::max(furthest_, fraction); }
 
   // Where a training stands in the whole: what comes before it, and its part of the progress.
   struct Stand {
@@ -224,7 +283,7 @@ class EnsembleTraining {
   };
 
   // Steps and time go on where the networks before have ended.
-  FitControl ControlOf(const Stand& stand) const {
+  FitControl ControlOf(const Stand& stand) {
     FitControl control = control_;
     control.seconds_before = 0;
     const double seconds = control_.seconds_before + stand.seconds;
@@ -233,7 +292,7 @@ class EnsembleTraining {
         progress.step += stand.steps;
         progress.steps += stand.steps;
         progress.seconds += seconds;
-        progress.fraction = stand.begin + stand.share * progress.fraction;
+        progress.fraction = FurthestWith(stand.begin + stand.share * progress.fraction);
         return control_.callback(progress);
       };
     }
@@ -273,8 +332,8 @@ class EnsembleTraining {
     parts.recipe = recipe_;
     parts.data = context_.data;
     parts.natures = natures_;
+    if (!finished_) Finish();
     if (numbers_ != nullptr) {
-      numbers_->Finish(complete);
       parts.members = numbers_->members();
       parts.calibration = target_.Complete(
           {numbers_->members(), *numbers_->calibration(), numbers_->centre()}, *table_);
@@ -283,13 +342,14 @@ class EnsembleTraining {
           complete.empty() ? WhatThereIs() : MixtureOfClasses(*table_, dataset_, recipe_, complete);
     }
     if (!complete.empty()) LearnFromAllRows(&parts.members);
-    parts.summary = WholeSummary();
+    parts.summary = WholeSummary(parts.members);
     return Model(std::move(parts));
   }
 
-  TrainingSummary WholeSummary() const {
+  TrainingSummary WholeSummary(const std::vector<Member>& members) const {
     TrainingSummary summary;
     if (!done_.empty()) summary = done_.front().summary;
+    if (members.size() == 1) summary = members.front().summary;
     if (interrupted_) summary = *interrupted_;
     summary.rows = target_.rows();
     summary.steps = StepsOfDone() + steps_again_ + steps_of_interrupted_;
@@ -317,16 +377,19 @@ class EnsembleTraining {
   Stopwatch watch_;
   double seconds_before_ = 0;
   Stopwatch since_checkpoint_;
-  std::vector<CrossFit> kinds_;
-  std::vector<bool> alive_;   // [kinds]: neither failed nor far behind
-  std::size_t kind_ = 0;      // in training
-  std::vector<Member> done_;  // in the order of training
+  std::deque<CrossFit> kinds_;   // in place: numbers_ has pointers to them
+  std::vector<bool> alive_;      // [kinds]: neither failed nor far behind
+  std::size_t kind_ = 0;         // in training
+  std::vector<Member> done_;     // in the order of training
+  bool finished_ = false;        // the kinds are weighed
+  std::optional<Member> scout_;  // from which a specialist goes on
   // When a network learns from all rows, it makes so many of its steps again.
   static constexpr double kAgain = 0.25;
   Index steps_again_ = 0;
   double seconds_again_ = 0;
   std::optional<TrainingSummary> interrupted_;  // of the network that was
   Index steps_of_interrupted_ = 0;
+  double furthest_ = 0;   // fraction of the whole that was told
   bool stopped_ = false;  // by the callback, while there was no network
   std::unique_ptr<NumberEnsemble> numbers_;
 };

@@ -9,6 +9,9 @@
 
 namespace fathom {
 
+// From so many rows on, networks are deeper, and one may train for longer than the others.
+inline constexpr Index kManyRows = 4000;
+
 // Whether Fit makes an ensemble of it.
 bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe);
 

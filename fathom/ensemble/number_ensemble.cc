@@ -166,6 +166,7 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   if (candidates.empty()) throw NumericalError("no member of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates, line_.get());
   const LeftOut left_out = Together(candidates, weights);
+  blend_ = left_out.centre;
   Calibration calibration = Calibrate(table_, left_out, recipe_.seed, pool_, &centre_);
   if (on_line_ != nullptr) {
     calibration.beyond = FitBeyond(table_, on_line_->gps(), pool_);
@@ -174,6 +175,30 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   }
   calibration_ = std::make_shared<const Calibration>(std::move(calibration));
   Assemble(kinds, weights);
+}
+
+void NumberEnsemble::AddSpecialist(const CrossFit& specialist, std::size_t fold) {
+  const std::vector<Index>& rows = table_.folds[fold].held_out;
+  const auto of_fold = [&rows](const Moments& all) {
+    return Moments(all.mean(rows, Eigen::all), all.var(rows, Eigen::all));
+  };
+  const ScaledTable judges = RowsOf(table_, rows);
+  const Moments others = of_fold(blend_);
+  const Moments own = of_fold(specialist.left_out());
+  const Vector weights = WeightsOf(judges, {{&others, nullptr}, {&own, nullptr}}, line_.get());
+  if (weights[1] == 0) return;
+  // The others are many, and would cost more time at every prediction than the specialist.
+  constexpr double kWorthIt = 0.1;
+  const double rest = weights[0] < kWorthIt ? 0 : weights[0];
+  Moments spread = Centre({others, own}, {rest, 1 - rest});
+  spread.var.array() *= of_fold(centre_).var.array() / others.var.array();  // exp(2 g)
+  Calibration calibration = *calibration_;
+  Recalibrate(judges, spread, &calibration);
+  calibration_ = std::make_shared<const Calibration>(std::move(calibration));
+  for (Member& member : members_) member.weight *= rest;
+  if (rest == 0) members_.clear();
+  members_.push_back(specialist.networks().front());
+  members_.back().weight = 1 - rest;
 }
 
 // Follows the order of the candidates in Finish.
@@ -194,10 +219,16 @@ void NumberEnsemble::Assemble(const std::vector<const CrossFit*>& kinds, const V
   };
   const double line = line_ != nullptr ? take() : 0;
   const double on_line = on_line_ != nullptr ? take() : 0;
+  constexpr double kCounts = 0.2;
+  double most = kCounts;  // of the own weights of kinds with hidden layers
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     const double own = take();
     const double above = on_kinds_[k] != nullptr ? take() : 0;
     if (own + above == 0) continue;
+    if (!kinds[k]->recipe().architecture.hidden.empty() && own > most) {
+      most = own;
+      carrier_ = kinds[k];
+    }
     std::vector<std::size_t> trend;
     for (Member network : kinds[k]->networks()) {
       network.weight = own / static_cast<double>(kinds[k]->networks().size());

@@ -35,6 +35,14 @@ class NumberEnsemble {
   // Adds trees, and neighbour GPs on the kinds, all of which are complete; weighs and calibrates.
   void Finish(const std::vector<const CrossFit*>& kinds);
 
+  // Of the kinds that were finished with, the one with hidden layers whose own word counts most, or
+  // null if none counts much: a network of it is worth training for longer.
+  const CrossFit* carrier() const { return carrier_; }
+
+  // Adds a network that has one fold left to judge it by. It is weighed against all that is there,
+  // and the calibration follows.
+  void AddSpecialist(const CrossFit& specialist, std::size_t fold);
+
   // The members in the order in which they build on each other, and their calibration.
   const std::vector<Member>& members() const { return members_; }
   const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
@@ -62,7 +70,9 @@ class NumberEnsemble {
   std::unique_ptr<TreeCandidate> trees_;
   std::vector<Member> members_;
   std::shared_ptr<const Calibration> calibration_;
-  Moments centre_;
+  const CrossFit* carrier_ = nullptr;
+  Moments blend_;   // [N, targets]: the centre without local noise
+  Moments centre_;  // and with it
 };
 
 }  // namespace fathom

@@ -42,6 +42,17 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
   return table;
 }
 
+ScaledTable RowsOf(const ScaledTable& table, const std::vector<Index>& rows) {
+  ScaledTable part;
+  part.input_scaler = table.input_scaler;
+  part.target_scaler = table.target_scaler;
+  part.x = {table.x.mean(rows, Eigen::all), table.x.var(rows, Eigen::all)};
+  part.y = table.y(rows, Eigen::all);
+  if (table.weights.size() > 0) part.weights = table.weights(rows);
+  if (table.cell.rows() > 0) part.cell = table.cell(rows, Eigen::all);
+  return part;
+}
+
 void AddCells(const TargetShape& shape, const Vector& observed, ScaledTable* table) {
   const double unit = table->target_scaler.scale[0];
   table->cell.resize(table->rows(), 2);

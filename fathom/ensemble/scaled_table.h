@@ -35,6 +35,9 @@ struct ScaledTable {
 
 ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe);
 
+// These rows of it, without copies and folds.
+ScaledTable RowsOf(const ScaledTable& table, const std::vector<Index>& rows);
+
 // Tells the table that its target, which was `observed` in the file, is given in steps.
 void AddCells(const TargetShape& shape, const Vector& observed, ScaledTable* table);
 
