@@ -219,16 +219,12 @@ void NumberEnsemble::Assemble(const std::vector<const CrossFit*>& kinds, const V
   };
   const double line = line_ != nullptr ? take() : 0;
   const double on_line = on_line_ != nullptr ? take() : 0;
-  constexpr double kCounts = 0.2;
-  double most = kCounts;  // of the own weights of kinds with hidden layers
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     const double own = take();
     const double above = on_kinds_[k] != nullptr ? take() : 0;
     if (own + above == 0) continue;
-    if (!kinds[k]->recipe().architecture.hidden.empty() && own > most) {
-      most = own;
-      carrier_ = kinds[k];
-    }
+    constexpr double kMost = 0.5;
+    if (!kinds[k]->recipe().architecture.hidden.empty() && own + above > kMost) carrier_ = kinds[k];
     std::vector<std::size_t> trend;
     for (Member network : kinds[k]->networks()) {
       network.weight = own / static_cast<double>(kinds[k]->networks().size());

@@ -35,8 +35,8 @@ class NumberEnsemble {
   // Adds trees, and neighbour GPs on the kinds, all of which are complete; weighs and calibrates.
   void Finish(const std::vector<const CrossFit*>& kinds);
 
-  // Of the kinds that were finished with, the one with hidden layers whose own word counts most, or
-  // null if none counts much: a network of it is worth training for longer.
+  // The kind with hidden layers that most of the weight rests on, alone or below neighbours; null
+  // if there is none. A network of it is worth training for longer.
   const CrossFit* carrier() const { return carrier_; }
 
   // Adds a network that has one fold left to judge it by. It is weighed against all that is there,
