@@ -99,8 +99,8 @@ class EnsembleTraining {
   }
 
   // The networks of a kind end in optima of very different worth, which their energies tell early.
-  // If most of the weight rests on the kind, the best of them trains on: a specialist. The fold that
-  // it has left out judges it.
+  // If most of the weight rests on the kind, the best of them trains on: a specialist. The fold
+  // that it has left out judges it.
   void PlanSpecialist() {
     if (numbers_ == nullptr || numbers_->carrier() == nullptr || !target_.shape().is_plain() ||
         stopped_ || dataset_.rows() < kManyRows || recipe_.stack == Stacking::kAlways) {
