@@ -19,6 +19,7 @@ class CrossFit {
   CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe, std::size_t fold);
 
   const Recipe& recipe() const { return recipe_; }
+  std::size_t first_fold() const { return first_fold_; }
   // The fold whose network comes next, or, when they are all there, the one behind the last.
   std::size_t next_fold() const { return first_fold_ + networks_.size(); }
   std::size_t folds_left() const { return end_fold_ - next_fold(); }

@@ -102,8 +102,11 @@ class EnsembleTraining {
   // If most of the weight rests on the kind, the best of them trains on: a specialist. The fold
   // that it has left out judges it.
   void PlanSpecialist() {
-    if (numbers_ == nullptr || numbers_->carrier() == nullptr || !target_.shape().is_plain() ||
-        stopped_ || dataset_.rows() < kManyRows || recipe_.stack == Stacking::kAlways) {
+    const bool own_steps = recipe_.optimizer.steps > 0 || recipe_.stack == Stacking::kAlways;
+    if (numbers_ == nullptr || numbers_->carrier() == nullptr || own_steps || stopped_) return;
+    // What is known of copies is about the blend, and a fold must have all targets to judge by.
+    if (dataset_.rows() < kManyRows || !target_.shape().is_plain() || table_->y.hasNaN() ||
+        numbers_->calibration()->seen != nullptr) {
       return;
     }
     const CrossFit& carrier = *numbers_->carrier();
@@ -112,9 +115,15 @@ class EnsembleTraining {
         networks.begin(), networks.end(), [](const Member& one, const Member& other) {
           return one.summary.energy_per_row < other.summary.energy_per_row;
         });
-    scout_ = *best;
     kinds_.emplace_back(dataset_, *table_, carrier.recipe(),
                         static_cast<std::size_t>(best - networks.begin()));
+    const bool in_time =
+        recipe_.optimizer.time_budget == 0 || TimeForNext() >= best->summary.seconds;
+    if (!in_time || best->summary.steps == 0) {
+      kinds_.pop_back();
+      return;
+    }
+    scout_ = *best;
     alive_.push_back(true);
   }
 
@@ -130,8 +139,7 @@ class EnsembleTraining {
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
     if (!failed) kinds_[kind_].Add(std::move(network));
     if (scout_) {
-      const std::size_t fold = kinds_[kind_].next_fold() - 1;
-      if (!failed) numbers_->AddSpecialist(kinds_[kind_], fold);
+      if (!failed) numbers_->AddSpecialist(kinds_[kind_]);
       alive_[kind_++] = false;
       return;
     }
@@ -163,13 +171,16 @@ class EnsembleTraining {
   Member Train(std::optional<Checkpoint> unfinished) {
     const auto done = static_cast<double>(done_.size());
     const double all = (1 + kAgain) * (done + static_cast<double>(FoldsLeft()));
+    // A specialist is planned late. It gets half of the progress that is left.
     const FitControl control = ControlOf({.stage = std::ssize(done_),
                                           .steps = StepsOfDone(),
                                           .seconds = SecondsOfDone(),
-                                          .begin = done / all,
-                                          .share = 1 / all});
+                                          .begin = scout_ ? furthest_ : done / all,
+                                          .share = scout_ ? (1 - furthest_) / 2 : 1 / all});
     const Dataset part = Subset(dataset_, table_->folds[kinds_[kind_].next_fold()].train);
-    if (unfinished) {
+    // A network that learns from all rows was in training when the members had been weighed.
+    const bool of_all_rows = unfinished && unfinished->network.summary.rows == dataset_.rows();
+    if (unfinished && !of_all_rows) {
       unfinished->done = done_;
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
     }
@@ -207,7 +218,8 @@ class EnsembleTraining {
       if (dynamic_cast<const DeepGpExpert*>(member.expert.get()) != nullptr)
         networks.push_back(&member);
     }
-    const double share = kAgain / (1 + kAgain) / static_cast<double>(networks.size());
+    const double begin = std::max(furthest_, 1 / (1 + kAgain));
+    const double share = (1 - begin) / static_cast<double>(networks.size());
     for (std::size_t k = 0; k < networks.size() && !interrupted_ && !stopped_; ++k) {
       Member& network = *networks[k];
       const Index before = network.summary.steps;
@@ -215,12 +227,11 @@ class EnsembleTraining {
       if (steps == 0) continue;
       Checkpoint start = FurtherTraining(network, steps);
       start.network.recipe.optimizer.learning_rate *= kOfRate;
-      const FitControl control =
-          ControlOf({.stage = std::ssize(done_) + static_cast<Index>(k),
-                     .steps = StepsOfDone() + steps_again_ - before,
-                     .seconds = SecondsOfDone() + seconds_again_,
-                     .begin = 1 / (1 + kAgain) + share * static_cast<double>(k),
-                     .share = share});
+      const FitControl control = ControlOf({.stage = std::ssize(done_) + static_cast<Index>(k),
+                                            .steps = StepsOfDone() + steps_again_ - before,
+                                            .seconds = SecondsOfDone() + seconds_again_,
+                                            .begin = begin + share * static_cast<double>(k),
+                                            .share = share});
       try {
         Member longer = ContinueTraining(dataset_, std::move(start), control, &since_checkpoint_);
         if (longer.summary.reason == StopReason::kNumericalFailure) continue;
@@ -271,7 +282,7 @@ class EnsembleTraining {
     return !stopped_;
   }
 
-  // A specialist is planned late; progress then waits for it, and never goes back.
+  // Progress never goes back.
   double FurthestWith(double fraction) { return furthest_ = std::max(furthest_, fraction); }
 
   // Where a training stands in the whole: what comes before it, and its part of the progress.

@@ -28,14 +28,15 @@ bool CanBeFolded(const Dataset& dataset) {
   return true;
 }
 
-// A network of an ensemble need not know everything: neighbours and other networks make up for it,
-// and where it carries the ensemble, one of its kind trains on. So it has fewer pseudo-points than
-// one that stands alone, learns faster and in fewer steps. Many rows teach a second hidden layer;
-// it then costs no more to have fewer pseudo-points in each (docs/measurements/decisions.md).
-void MakeLight(Index rows, Recipe* recipe) {
+// A network of an ensemble need not know everything: neighbours and other networks make up for it.
+// So it has fewer pseudo-points than one that stands alone, learns faster, and takes no more steps
+// if the noise is small. Many rows teach a second hidden layer; it then costs no more to have fewer
+// pseudo-points in each. Few steps are enough for numbers, where neighbours help
+// (docs/measurements/decisions.md).
+void MakeLight(Index rows, bool classes, Recipe* recipe) {
   constexpr double kPointsPerRoot = 1.6;
   constexpr double kLeastPoints = 32, kMostPoints = 100, kMostOfDeeper = 64;
-  constexpr Index kMostStepsOfMember = 600;
+  const Index most_steps = classes ? 2500 : 600;
   std::vector<Index>& hidden = recipe->architecture.hidden;
   std::vector<Index>& inducing = recipe->architecture.inducing;
   const bool deeper = hidden.size() == 1 && rows >= kManyRows;
@@ -49,11 +50,12 @@ void MakeLight(Index rows, Recipe* recipe) {
     inducing[layer] = std::min(inducing[layer], static_cast<Index>(layer == 0 ? most : most / 2));
   if (recipe->optimizer.steps == 0) {
     const double usual =
-        recipe->effort * static_cast<double>(std::min(DefaultSteps(rows), kMostStepsOfMember));
+        recipe->effort * static_cast<double>(std::min(DefaultSteps(rows), most_steps));
     recipe->optimizer.steps = std::max<Index>(1, static_cast<Index>(usual));
   }
   recipe->low_noise_steps = recipe->optimizer.steps;
-  recipe->optimizer.learning_rate = std::min(10.0, 2 * recipe->optimizer.learning_rate);
+  if (!classes || !deeper)
+    recipe->optimizer.learning_rate = std::min(10.0, 2 * recipe->optimizer.learning_rate);
 }
 
 }  // namespace
@@ -77,7 +79,7 @@ std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset) 
   const auto add = [&](auto&& change) {
     Recipe kind = recipe;
     change(&kind);
-    if (!best) MakeLight(dataset.rows(), &kind);
+    if (!best) MakeLight(dataset.rows(), classes, &kind);
     ResolveSteps(dataset.rows(), &kind);
     kind.stack = Stacking::kNever;
     kinds.push_back(std::move(kind));

@@ -37,7 +37,8 @@ Matrix Certainty(const ScaledTable& table, const Ridge& line) {
   return certainty;
 }
 
-// `line` is the first candidate, or null if there is no straight line.
+// The others must clearly beat the first candidate, unless there is no straight line (`line` is
+// null).
 Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
                  const RidgeFit* line) {
   const Index N = table.rows();
@@ -177,8 +178,8 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   Assemble(kinds, weights);
 }
 
-void NumberEnsemble::AddSpecialist(const CrossFit& specialist, std::size_t fold) {
-  const std::vector<Index>& rows = table_.folds[fold].held_out;
+void NumberEnsemble::AddSpecialist(const CrossFit& specialist) {
+  const std::vector<Index>& rows = table_.folds[specialist.first_fold()].held_out;
   const auto of_fold = [&rows](const Moments& all) {
     return Moments(all.mean(rows, Eigen::all), all.var(rows, Eigen::all));
   };

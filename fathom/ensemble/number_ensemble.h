@@ -41,13 +41,13 @@ class NumberEnsemble {
 
   // Adds a network that has one fold left to judge it by. It is weighed against all that is there,
   // and the calibration follows.
-  void AddSpecialist(const CrossFit& specialist, std::size_t fold);
+  void AddSpecialist(const CrossFit& specialist);
 
   // The members in the order in which they build on each other, and their calibration.
   const std::vector<Member>& members() const { return members_; }
   const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
   // [N, targets] in scaled units: the centre of each row's density, for Spread, from members that
-  // have not seen the row.
+  // have not seen the row; without a specialist.
   const Moments& centre() const { return centre_; }
 
  private:

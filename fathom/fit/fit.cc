@@ -151,8 +151,8 @@ Model Update(const Model& model, const Dataset& dataset, Index steps, const FitC
 }
 
 Checkpoint StartAgain(const Model& model, Index steps) {
-  if (model.members().size() > 1)
-    ThrowError("a model of several members cannot be trained further; fit it anew, or fit one ",
+  if (model.members().size() > 1 || model.calibration() != nullptr)
+    ThrowError("an ensemble cannot be trained further; fit it anew, or fit one ",
                "network, with the recipe's stack 'never'");
   Checkpoint start = TrainFurther(model.leader(), steps);
   start.schema = model.schema();

@@ -168,9 +168,12 @@ std::string CheckLine(const Model& model) {
   if (model.calibration() == nullptr) return {};
   const HeldOutCheck& check = model.calibration()->check;
   std::ostringstream text;
-  text << "checked     on " << check.rows << " rows left out in turn: the 95 % interval covers "
-       << std::fixed << std::setprecision(1) << 100 * check.coverage_95 << " %, RMSE "
-       << Short(check.rmse) << ", log likelihood " << Short(check.log_likelihood) << "\n";
+  // A specialist is judged by one fold.
+  const char* in_turn = check.rows < model.summary().rows ? "" : " in turn";
+  text << "checked     on " << check.rows << " rows left out" << in_turn
+       << ": the 95 % interval covers " << std::fixed << std::setprecision(1)
+       << 100 * check.coverage_95 << " %, RMSE " << Short(check.rmse) << ", log likelihood "
+       << Short(check.log_likelihood) << "\n";
   return text.str();
 }
 
