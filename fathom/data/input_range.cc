@@ -51,6 +51,13 @@ InputRange Union(const InputRange& a, const InputRange& b) {
   return both;
 }
 
+InputRange Widened(InputRange range, double margin) {
+  const Vector more = margin * (range.high - range.low);
+  range.low -= more;
+  range.high += more;
+  return range;
+}
+
 Moments Clipped(const InputRange& range, Moments inputs) {
   FATHOM_CHECK(range.low.size() == inputs.cols());
   for (Index c = 0; c < inputs.cols(); ++c) {

@@ -27,6 +27,9 @@ InputRange FindInputRange(const DatasetRows& rows);
 // The range of both tables; not known if one is not.
 InputRange Union(const InputRange& a, const InputRange& b);
 
+// With a margin at both ends, in parts of each column's range.
+InputRange Widened(InputRange range, double margin);
+
 // Cells beyond the range are moved to its edge.
 Moments Clipped(const InputRange& range, Moments inputs);
 

@@ -56,6 +56,14 @@ TEST(InputRange, CountsColumnsOfTheFile) {
   EXPECT_EQ(by_column, (std::vector<Index>{2, 1}));
 }
 
+TEST(InputRange, WidensByAPartOfEachColumn) {
+  const InputRange range =
+      Widened(FindInputRange(Moments::Certain(Rows({{0, 10, kNaN}, {1, 30, kNaN}}))), 0.05);
+  EXPECT_EQ(range.low.head(2), (Vector(2) << -0.05, 9).finished());
+  EXPECT_EQ(range.high.head(2), (Vector(2) << 1.05, 31).finished());
+  EXPECT_TRUE(std::isnan(range.low[2]));
+}
+
 TEST(InputRange, ClippedRowsLieInside) {
   const InputRange range = FindInputRange(Moments::Certain(Rows({{0, 10}, {1, 20}})));
   const Moments clipped = Clipped(range, Moments::Certain(Rows({{-5, 15}, {0.5, kNaN}, {2, 21}})));

@@ -94,8 +94,10 @@ Matrix JointPrediction::Mean() const {
 Matrix JointPrediction::Variance() const {
   const Matrix mean = Mean();
   Matrix var = Matrix::Zero(rows(), targets());
-  for (const JointPart& part : parts)
-    var += part.weight * (part.rows.Variance() + (part.rows.Mean() - mean).cwiseAbs2());
+  for (const JointPart& part : parts) {
+    const Moments y = part.rows.MixtureMoments();
+    var += part.weight * (y.var + (y.mean - mean).cwiseAbs2());
+  }
   return var;
 }
 

@@ -148,20 +148,20 @@ Matrix Prediction::Mean() const {
   return mean;
 }
 
-Matrix Prediction::Variance() const {
-  if (size() == 1) return Component(0).var;
-  std::vector<Moments> seen;  // to observe a component may cost a lot
+Moments Prediction::MixtureMoments() const {
+  if (size() == 1) return Component(0);
+  std::vector<Moments> seen;
   for (Index s = 0; observed() && s < size(); ++s) seen.push_back(Component(s));
   const std::vector<Moments>& parts = observed() ? seen : components;
+  Moments all;
+  all.SetZero(rows(), outputs());
+  for (Index s = 0; s < size(); ++s) all.mean += weights[s] * parts[s].mean;
   // Deviations from the mean, not E[x^2] - mean^2, which cancels when the mean is large.
-  Matrix mean = Matrix::Zero(rows(), outputs());
-  Matrix variance = mean;
-  for (Index s = 0; s < size(); ++s) mean += weights[s] * parts[s].mean;
   for (Index s = 0; s < size(); ++s) {
-    const auto& [part_mean, part_var] = parts[s];
-    variance.array() += weights[s] * (part_var.array() + (part_mean - mean).array().square());
+    const auto& [mean, var] = parts[s];
+    all.var.array() += weights[s] * (var.array() + (mean - all.mean).array().square());
   }
-  return variance;
+  return all;
 }
 
 double Prediction::Tail(Index n, Index d, double y, bool upper) const {
@@ -180,12 +180,13 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
     row.components.emplace_back(Matrix(c.mean.row(n)), Matrix(c.var.row(n)));
   const Observation& observation = *observations.front();
   const Observation::Lattice grid = observation.lattice();
+  const Moments y = row.MixtureMoments();
   return {
       .tail = [this, n, d, grid](
                   double t, bool upper) { return Tail(n, d, grid.origin + grid.step * t, upper); },
       .discrete = discrete(),
-      .mean = (row.Mean()(0, d) - grid.origin) / grid.step,
-      .sd = std::sqrt(row.Variance()(0, d)) / grid.step,
+      .mean = (y.mean(0, d) - grid.origin) / grid.step,
+      .sd = std::sqrt(y.var(0, d)) / grid.step,
       .jumps = observation.jumps()};
 }
 

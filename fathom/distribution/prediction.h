@@ -34,8 +34,10 @@ struct Prediction {
   Index size() const { return static_cast<Index>(components.size()); }
 
   Moments Component(Index s) const;  // moments of y [N, D] given the component
-  Matrix Mean() const;               // [N, D]
-  Matrix Variance() const;           // [N, D], of the mixture
+  Moments MixtureMoments() const;    // of y [N, D]
+  // Either of them alone. To observe a component may cost a lot: who needs both asks for both.
+  Matrix Mean() const;
+  Matrix Variance() const { return MixtureMoments().var; }
 
   // Both are about output d of row n; probability is in (0, 1). A component of variance 0 is a
   // point mass: Cdf jumps there and Quantile returns the place of the jump. Quantile is exact to

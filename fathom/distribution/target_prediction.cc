@@ -24,8 +24,8 @@ Index RowsOf(const TargetPrediction& prediction) {
 bool IsFinite(const TargetPrediction& prediction) {
   if (const auto* classes = std::get_if<ClassPrediction>(&prediction))
     return classes->probability.allFinite();
-  const auto& numbers = std::get<Prediction>(prediction);
-  return numbers.Mean().allFinite() && numbers.Variance().allFinite();
+  const Moments y = std::get<Prediction>(prediction).MixtureMoments();
+  return y.mean.allFinite() && y.var.allFinite();
 }
 
 TargetPrediction Subset(const TargetPrediction& prediction, const std::vector<Index>& rows) {

@@ -27,7 +27,7 @@ double LogSum(double a, double b) {
 // have, its probability.
 class ShapedObservation : public Observation {
  public:
-  explicit ShapedObservation(const TargetShape& shape) : shape_(shape) {}
+  explicit ShapedObservation(const TargetShape& shape) : shape_(shape), inverse_(shape.warp) {}
 
   Index targets() const override { return 1; }
   bool discrete() const override { return shape_.step > 0; }
@@ -43,7 +43,7 @@ class ShapedObservation : public Observation {
 
   bool increasing() const override { return !shape_.has_value; }
   double At(double z) const override {
-    return shape_.step > 0 ? ValueAt(z) : shape_.warp.Inverse(z);
+    return shape_.step > 0 ? ValueAt(z) : inverse_(z);
   }
 
   Moments Observe(Moments f) const override {
@@ -123,7 +123,7 @@ class ShapedObservation : public Observation {
     for (int i = 0; i < kNodes; ++i) {
       const double u = node(i);
       const double weight = kWeights[i];
-      double y = shape_.warp.Inverse(m + sd * u);
+      double y = inverse_(m + sd * u);
       if (shape_.step > 0) y = std::clamp(y, shape_.least, shape_.most);
       sum += weight;
       first += weight * y;
@@ -152,11 +152,12 @@ class ShapedObservation : public Observation {
 
   // The step whose cell z lies in.
   double ValueAt(double z) const {
-    const double place = std::round((shape_.warp.Inverse(z) - shape_.least) / shape_.step);
+    const double place = std::round((inverse_(z) - shape_.least) / shape_.step);
     return std::min(shape_.least + std::max(place, 0.0) * shape_.step, shape_.most);
   }
 
   TargetShape shape_;
+  InverseWarp inverse_;
 };
 
 }  // namespace
@@ -177,18 +178,23 @@ double Warp::Forward(double y) const {
   return Bent(inside) + (y == inside ? 0 : (y - inside) * Slope(inside));
 }
 
-double Warp::Inverse(double z) const {
-  if (kind == Kind::kNone) return z;
-  for (const double end : {low, high}) {
-    const double at_end = Bent(end);
-    if (end == low ? z <= at_end : z >= at_end) return end + (z - at_end) / Slope(end);
-  }
-  if (kind == Kind::kLog) return std::exp(z) - shift;
-  return low - shift + (high - low + 2 * shift) / (1 + std::exp(-z));
-}
-
 double Warp::LogSlope(double y) const {
   return kind == Kind::kNone ? 0 : std::log(Slope(std::clamp(y, low, high)));
+}
+
+InverseWarp::InverseWarp(const Warp& warp) : warp_(warp) {
+  if (warp.kind == Warp::Kind::kNone) return;
+  low_ = {warp.low, warp.Bent(warp.low), warp.Slope(warp.low)};
+  high_ = {warp.high, warp.Bent(warp.high), warp.Slope(warp.high)};
+}
+
+double InverseWarp::operator()(double z) const {
+  if (warp_.kind == Warp::Kind::kNone) return z;
+  if (z <= low_.z) return Straight(low_, z);
+  if (z >= high_.z) return Straight(high_, z);
+  const auto& [kind, shift, low, high] = warp_;
+  if (kind == Warp::Kind::kLog) return std::exp(z) - shift;
+  return low - shift + (high - low + 2 * shift) / (1 + std::exp(-z));
 }
 
 bool TargetShape::IsValue(double y) const {

@@ -34,14 +34,29 @@ struct Warp {
   double low = 0, high = 0;  // between these it bends
 
   double Forward(double y) const;
-  double Inverse(double z) const;
   double LogSlope(double y) const;  // log of the derivative of Forward
 
   bool operator==(const Warp&) const = default;
 
  private:
+  friend class InverseWarp;
   double Bent(double y) const;
   double Slope(double y) const;  // of Bent
+};
+// The inverse of Warp::Forward. Where the bent part ends is found once, for many z.
+class InverseWarp {
+ public:
+  explicit InverseWarp(const Warp& warp);
+  double operator()(double z) const;
+
+ private:
+  struct End {
+    double y = 0, z = 0, slope = 1;  // of Forward
+  };
+  double Straight(const End& end, double z) const { return end.y + (z - end.z) / end.slope; }
+
+  Warp warp_;
+  End low_, high_;
 };
 constexpr auto NamesOf(Warp::Kind) {
   return std::to_array<EnumName<Warp::Kind>>(

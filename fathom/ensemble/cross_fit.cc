@@ -50,10 +50,10 @@ void CrossFit::Add(Member network) {
     }
     return;
   }
-  const Prediction prediction = predictor.Predict(held_out.inputs());
+  const Moments predicted = predictor.Predict(held_out.inputs()).MixtureMoments();
   const Vector unit = table_.target_scaler.scale.cwiseAbs2().cwiseInverse();
-  left_out_.mean(rows, Eigen::all) = StandardizeTargets(table_.target_scaler, prediction.Mean());
-  left_out_.var(rows, Eigen::all) = Matrix(prediction.Variance() * unit.asDiagonal());
+  left_out_.mean(rows, Eigen::all) = StandardizeTargets(table_.target_scaler, predicted.mean);
+  left_out_.var(rows, Eigen::all) = Matrix(predicted.var * unit.asDiagonal());
   cell_variance_(rows, Eigen::all) =
       Matrix(predictor.VarianceFromCells(held_out.inputs()) * unit.asDiagonal());
 }

@@ -18,12 +18,14 @@ constexpr Index kMostEdgeColumns = 4;
 constexpr Index kLeastRows = 5;                  // of a block
 constexpr Index kMostBlockRows = 64;             // of a block that are predicted
 constexpr double kPowers[] = {1, 0.5, 0.25, 2};  // of equals, the first
+constexpr double kMargin = 0.05;                 // of a column's range: Beyond::margin
 constexpr Course kCourses[] = {Course::kLine, Course::kSlope, Course::kStay};
 
-// Rows beyond `edge` in one column, and those that stay.
+// Rows beyond the others in one column, and those that stay.
 struct Block {
   Index column = 0;
-  double edge = 0;
+  double sign = 1;  // 1: at the upper end, -1: at the lower
+  double edge = 0;  // of those that stay, with the margin
   std::vector<Index> outside = {}, inside = {};
 };
 
@@ -57,11 +59,13 @@ Block FindBlock(const Moments& x, Index column, double sign, double share) {
   Vector values = sign * x.mean.col(column);
   std::sort(values.begin(), values.end());
   const auto inside = static_cast<Index>((1 - share) * static_cast<double>(N));
-  Block block{.column = column, .edge = sign * values[std::max<Index>(inside - 1, 0)]};
+  Block block{
+      .column = column, .sign = sign, .edge = sign * values[std::max<Index>(inside - 1, 0)]};
   for (Index n = 0; n < N; ++n) {
     const bool beyond = sign * (x.mean(n, column) - block.edge) > 0;
     (beyond ? block.outside : block.inside).push_back(n);
   }
+  block.edge += sign * kMargin * (block.edge * sign - values[0]);
   const auto rows = static_cast<Index>(block.outside.size());
   if (rows < kLeastRows || 4 * rows < static_cast<Index>(share * static_cast<double>(N)))
     block.outside.clear();
@@ -95,7 +99,8 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
 
   const Moments x = RowsOf(table.x, asked);
   Moments edge = x;
-  edge.mean.col(block.column).setConstant(block.edge);
+  for (double& cell : edge.mean.col(block.column))
+    cell = block.sign > 0 ? std::min(cell, block.edge) : std::max(cell, block.edge);
   const Matrix line_at_edge = PredictRidge(line, edge).mean;
   const Prediction at_edge =
       neighbours.Prepare(pool, Precision::kDouble)->Predict(WithTrend(edge, line_at_edge), {});
@@ -202,6 +207,11 @@ std::shared_ptr<const Beyond> FitBeyond(const ScaledTable& table,
   beyond->intercept = line.intercept - line.weights.transpose() * line.centre;
   const std::size_t course = BestCourse(outcomes);
   beyond->course = kCourses[course];
+  beyond->margin = kMargin;
+  // What stays where it is has a range. A bent target (log) would make a mean without end of
+  // spreads that do not.
+  constexpr double kMostOfStay = 3;  // times the spread of the target
+  if (beyond->course == Course::kStay) beyond->limit = kMostOfStay;
   FitGrowth(outcomes, course, beyond.get());
   return beyond;
 }

@@ -36,6 +36,7 @@ TEST(Edges, ALineGoesOnAsALine) {
   const auto beyond = FitBeyond(table, {Gp(1, 0.001, 0.09)}, pool);
   ASSERT_NE(beyond, nullptr);
   EXPECT_EQ(beyond->course, Course::kLine);
+  EXPECT_EQ(beyond->limit, 0);
   EXPECT_NEAR(beyond->slope(0, 0), 0.96, 0.05);
   // Its errors hardly grow: three lengthscales add about the noise.
   EXPECT_LT(beyond->growth[0] * std::pow(3, beyond->power), 0.45);
@@ -49,6 +50,7 @@ TEST(Edges, AStepThatIsOverStaysWhereItIs) {
   const auto beyond = FitBeyond(table, {Gp(0.5, 0.3, 0.0025)}, pool);
   ASSERT_NE(beyond, nullptr);
   EXPECT_EQ(beyond->course, Course::kStay);
+  EXPECT_GT(beyond->limit, 0);
 }
 
 // A curve that no course follows: the errors at its edges are a promise of errors beyond.

@@ -34,12 +34,12 @@ class EnsembleTraining {
                    TrainingContext context)
       : natures_(DescribeTargets(dataset)),
         pool_(recipe.threads),
-        target_(ChooseTarget(dataset, recipe, pool_)),
-        dataset_(target_.latent()),
+        choice_(ChooseTarget(dataset, recipe, pool_)),
+        dataset_(choice_.target.latent()),
         recipe_(std::move(recipe)),
         control_(control),
         context_(std::move(context)),
-        table_(std::make_unique<ScaledTable>(target_.Scaled(recipe_))) {
+        table_(std::make_unique<ScaledTable>(choice_.target.Scaled(recipe_))) {
     if (dataset.schema().classes.empty()) StartWithNumbers();
     Recipe as_table = recipe_;
     as_table.warping = table_->input_scaler.warps.size() > 0 ? Warping::kAlways : Warping::kNever;
@@ -64,17 +64,18 @@ class EnsembleTraining {
   // Fits what needs no network, and decides by it whether skewed columns are warped: networks agree
   // with neighbours on that (docs/measurements/decisions.md).
   void StartWithNumbers() {
-    const auto start = [this](const ScaledTable& table) {
+    const auto start = [this](const ScaledTable& table, const std::vector<NeighbourGp>& on_line) {
       return std::make_unique<NumberEnsemble>(
-          table, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); });
+          table, recipe_, pool_, [this](const Progress& progress) { return Tell(progress); },
+          on_line);
     };
-    numbers_ = start(*table_);
+    numbers_ = start(*table_, choice_.on_line);
     if (recipe_.warping != Warping::kAuto || recipe_.local == Local::kNever) return;
     Recipe with_warps = recipe_;
     with_warps.warping = Warping::kAlways;
-    auto warped = std::make_unique<ScaledTable>(target_.Scaled(with_warps));
+    auto warped = std::make_unique<ScaledTable>(choice_.target.Scaled(with_warps));
     if (warped->input_scaler.warps.size() == 0) return;
-    auto numbers = start(*warped);
+    auto numbers = start(*warped, {});
     // More columns cost time, so they must be worth it.
     constexpr double kWorthIt = 0.99;
     if (!(numbers->SquaredError() < kWorthIt * numbers_->SquaredError())) return;
@@ -105,7 +106,7 @@ class EnsembleTraining {
     const bool own_steps = recipe_.optimizer.steps > 0 || recipe_.stack == Stacking::kAlways;
     if (numbers_ == nullptr || numbers_->carrier() == nullptr || own_steps || stopped_) return;
     // What is known of copies is about the blend, and a fold must have all targets to judge by.
-    if (dataset_.rows() < kManyRows || !target_.shape().is_plain() || table_->y.hasNaN() ||
+    if (dataset_.rows() < kManyRows || !choice_.target.shape().is_plain() || table_->y.hasNaN() ||
         numbers_->calibration()->seen != nullptr) {
       return;
     }
@@ -346,7 +347,7 @@ class EnsembleTraining {
     if (!finished_) Finish();
     if (numbers_ != nullptr) {
       parts.members = numbers_->members();
-      parts.calibration = target_.Complete(
+      parts.calibration = choice_.target.Complete(
           {numbers_->members(), *numbers_->calibration(), numbers_->centre()}, *table_);
     } else {
       parts.members =
@@ -362,7 +363,7 @@ class EnsembleTraining {
     if (!done_.empty()) summary = done_.front().summary;
     if (members.size() == 1) summary = members.front().summary;
     if (interrupted_) summary = *interrupted_;
-    summary.rows = target_.rows();
+    summary.rows = choice_.target.rows();
     summary.steps = StepsOfDone() + steps_again_ + steps_of_interrupted_;
     summary.recoveries = 0;
     for (const Member& network : done_) summary.recoveries += network.summary.recoveries;
@@ -379,7 +380,7 @@ class EnsembleTraining {
 
   std::vector<std::string> natures_;
   ThreadPool pool_;
-  ShapedTarget target_;
+  TargetChoice choice_;
   const Dataset& dataset_;  // what the members learn
   Recipe recipe_;
   const FitControl& control_;

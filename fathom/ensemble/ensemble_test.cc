@@ -67,6 +67,31 @@ TEST(Ensemble, PredictsWhatItWasCheckedToPredict) {
   EXPECT_GT(covered, 440);
 }
 
+// y is a curve of the small difference of two columns that move together. Rows that lie beyond the
+// training rows by a hundredth of the range would lose the difference if they were moved to the edge
+// of each column.
+TEST(Ensemble, ARowAHairBeyondTheTableIsPredictedAsItStands) {
+  RandomStream stream(3);
+  const auto rows = [&stream](Index count, double from, double to) {
+    DatasetParts parts = Wave(count);
+    for (Index n = 0; n < count; ++n) {
+      const double a = from + (to - from) * stream.Uniform();
+      const double difference = 1e-3 * stream.Normal();
+      parts.inputs.mean.row(n) << a, a + difference;
+      parts.targets(n, 0) = std::sin(2e3 * difference);
+    }
+    return parts;
+  };
+  Recipe recipe = SmallStack();
+  recipe.local = Local::kOnly;
+  recipe.whitening = Whitening::kAuto;
+  const Model model = Fit(rows(150, 0, 1), recipe);
+  ASSERT_NE(model.calibration()->beyond, nullptr);
+  const DatasetParts beyond = rows(50, 1.005, 1.02);
+  const Matrix mean = ModelPredictor(model, 1).Predict(beyond.inputs).Mean();
+  EXPECT_LT((mean - beyond.targets).cwiseAbs().maxCoeff(), 0.3);
+}
+
 TEST(Ensemble, ARowsBitsDoNotDependOnTheRowsBesideIt) {
   DatasetParts wave = Wave(300);
   RandomStream stream(4);

@@ -53,13 +53,17 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
   for (Index t = 0; t < T; ++t) residual_.emplace_back(table.y.col(t) - trend_.mean.col(t));
   for (Index t = 0; t < T; ++t) {
     const NeighbourData data = DataOf(t);
+    const NeighbourGp* known = options.known.empty() ? nullptr : &options.known[t];
     std::vector<Correlation> tried = {Correlation::kMatern12, Correlation::kMatern32};
-    if (!options.correlations.empty()) tried = {options.correlations[static_cast<std::size_t>(t)]};
+    if (!options.correlations.empty()) tried = {options.correlations[t]};
+    if (known != nullptr) tried = {known->correlation};
     double best = -std::numeric_limits<double>::infinity();
     for (const Correlation correlation : tried) {
       const NeighbourFit fit{
           .correlation = correlation, .neighbours = NeighboursInTraining(N), .seed = options.seed};
-      const NeighbourGp gp = FitNeighbourGp(data, table.copies, fit, pool, options.callback);
+      const NeighbourGp gp = known != nullptr
+                                 ? *known
+                                 : FitNeighbourGp(data, table.copies, fit, pool, options.callback);
       Neighbours near = FindOthers(gp, data, table.copies, kNeighbours + kSpare, pool);
       const double score = MeanLogDensity(data, MomentsFrom(gp, data, Nearest(near), pool));
       if (!(score > best)) continue;

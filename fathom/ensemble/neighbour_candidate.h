@@ -18,6 +18,8 @@ class NeighbourCandidate {
   struct Options {
     // Empty: the correlation that predicts best is found, target by target.
     std::vector<Correlation> correlations = {};
+    // What an earlier fit to the same rows and trend has learnt, target by target; empty: nothing.
+    std::vector<NeighbourGp> known = {};
     std::uint64_t seed = 1;
     // May be null; returning false ends the fit with what has been reached.
     std::function<bool(const Progress&)> callback = nullptr;

@@ -95,22 +95,27 @@ LeftOut Together(const std::vector<Candidate>& candidates, const Vector& weights
 }  // namespace
 
 NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
-                               const ThreadPool& pool, Callback callback)
+                               const ThreadPool& pool, Callback callback,
+                               const std::vector<NeighbourGp>& on_line)
     : table_(table), recipe_(recipe), pool_(pool), callback_(std::move(callback)) {
   if (recipe.local == Local::kNever) return;
   line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
   // This is the line of all rows, not one without each row: a single row hardly bends it, and what
   // it leaves over must be one function.
   on_line_ = FitNeighbours(
-      {PredictRidge(line_->ridge, table.x).mean, table.x.var * line_->ridge.weights.cwiseAbs2()});
+      {PredictRidge(line_->ridge, table.x).mean, table.x.var * line_->ridge.weights.cwiseAbs2()},
+      on_line);
 }
 
-std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(const Moments& trend) const {
-  NeighbourCandidate::Options options{.seed = recipe_.seed, .callback = callback_};
+std::vector<NeighbourGp> NumberEnsemble::OnLine() const {
+  return on_line_ != nullptr ? on_line_->gps() : std::vector<NeighbourGp>();
+}
+
+std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(
+    const Moments& trend, const std::vector<NeighbourGp>& known) const {
+  NeighbourCandidate::Options options{.known = known, .seed = recipe_.seed, .callback = callback_};
   // What is rough above a straight line is rough above a network.
-  if (on_line_ != nullptr) {
-    for (const NeighbourGp& gp : on_line_->gps()) options.correlations.push_back(gp.correlation);
-  }
+  for (const NeighbourGp& gp : OnLine()) options.correlations.push_back(gp.correlation);
   try {
     return std::make_unique<NeighbourCandidate>(table_, trend, options, pool_);
   } catch (const NumericalError&) {

@@ -21,10 +21,14 @@ class NumberEnsemble {
  public:
   using Callback = std::function<bool(const Progress&)>;
 
-  // Fits the straight line and the neighbour GP on it, unless the recipe wants networks alone.
-  // Keeps references to the table, the pool and the recipe.
+  // Fits the straight line and the neighbour GP on it, unless the recipe wants networks alone, or
+  // an earlier fit to the same table has OnLine(). Keeps references to the table, the pool and the
+  // recipe.
   NumberEnsemble(const ScaledTable& table, const Recipe& recipe, const ThreadPool& pool,
-                 Callback callback);
+                 Callback callback, const std::vector<NeighbourGp>& on_line = {});
+
+  // The neighbour GPs on the straight line; empty if there are none.
+  std::vector<NeighbourGp> OnLine() const;
 
   // The squared error of left-out rows, by the best of what was fitted so far.
   double SquaredError() const;
@@ -57,7 +61,8 @@ class NumberEnsemble {
   // noise 1, left-out rows then had an RMSE of 0.78 and new ones 1.13.
   bool CanLearnFromResiduals() const;
   // A neighbour GP, or null where none could be fitted.
-  std::unique_ptr<NeighbourCandidate> FitNeighbours(const Moments& trend) const;
+  std::unique_ptr<NeighbourCandidate> FitNeighbours(
+      const Moments& trend, const std::vector<NeighbourGp>& known = {}) const;
   void Assemble(const std::vector<const CrossFit*>& kinds, const Vector& weights);
 
   const ScaledTable& table_;

@@ -25,7 +25,7 @@ Recipe Cheap(const Recipe& recipe) {
 }
 
 EnsembleParts PartsOf(const NumberEnsemble& members) {
-  return {members.members(), *members.calibration(), members.centre()};
+  return {members.members(), *members.calibration(), members.centre(), members.OnLine()};
 }
 
 // A straight line and neighbours on what it leaves over.
@@ -54,11 +54,16 @@ ShapedTarget::Fit LineAlone(const Recipe& cheap, const ThreadPool& pool) {
 }
 
 // What left-out rows say of a shape.
-HeldOutCheck Try(const Dataset& dataset, const TargetShape& shape, const Recipe& cheap,
-                 const ShapedTarget::Fit& fit) {
+struct Trial {
+  HeldOutCheck check;
+  std::vector<NeighbourGp> on_line;
+};
+Trial Try(const Dataset& dataset, const TargetShape& shape, const Recipe& cheap,
+          const ShapedTarget::Fit& fit) {
   const ShapedTarget target(dataset, shape, cheap, fit);
   const ScaledTable table = target.Scaled(cheap);
-  return target.Complete(fit(table), table)->check;
+  const EnsembleParts ensemble = fit(table);
+  return {target.Complete(ensemble, table)->check, ensemble.on_line};
 }
 
 // How much better than the plain one, in nats per row. A larger error must be paid for: one per
@@ -264,15 +269,18 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& e
   return whole;
 }
 
-ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool) {
+TargetChoice ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool) {
   if (recipe.target_kind == TargetKind::kPlain || dataset.targets().cols() != 1 ||
       !dataset.schema().classes.empty())
-    return ShapedTarget(dataset);
+    return {ShapedTarget(dataset)};
   const Vector y = dataset.targets().col(0);
   const std::vector<TargetShape> shapes = ShapesFor(NatureOf(y), y);
   const Recipe cheap = Cheap(recipe);
   const ShapedTarget::Fit neighbours = LineAndNeighbours(cheap, pool);
-  if (shapes.size() == 1) return ShapedTarget(dataset, shapes[0], recipe, neighbours);
+  const auto choose = [&](const TargetShape& shape, const std::vector<NeighbourGp>& on_line = {}) {
+    return TargetChoice{ShapedTarget(dataset, shape, recipe, neighbours), on_line};
+  };
+  if (shapes.size() == 1) return choose(shapes[0]);
   // Enough rows to tell shapes apart.
   constexpr Index kMostRows = 1000;
   RandomStream stream(recipe.seed, 6);
@@ -283,25 +291,29 @@ ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const Th
   try {
     // The straight line says which one may be worth it, and its neighbours whether it is.
     const ShapedTarget::Fit line = LineAlone(cheap, pool);
-    const HeldOutCheck plain = Try(part, shapes[0], cheap, line);
+    const HeldOutCheck plain = Try(part, shapes[0], cheap, line).check;
     std::size_t best = 1;
     double best_gain = -std::numeric_limits<double>::infinity();
     for (std::size_t k = 1; k < shapes.size(); ++k) {
-      const double gain = Gain(Try(part, shapes[k], cheap, line), plain);
+      const double gain = Gain(Try(part, shapes[k], cheap, line).check, plain);
       if (gain > best_gain) {
         best = k;
         best_gain = gain;
       }
     }
-    const double gain =
-        Gain(Try(part, shapes[best], cheap, neighbours), Try(part, shapes[0], cheap, neighbours));
+    const Trial shaped = Try(part, shapes[best], cheap, neighbours);
+    const Trial unshaped = Try(part, shapes[0], cheap, neighbours);
+    const double gain = Gain(shaped.check, unshaped.check);
     constexpr double kWorthIt = 5;  // nats in all
-    if (gain * static_cast<double>(part.rows()) > kWorthIt)
-      return ShapedTarget(dataset, shapes[best], recipe, neighbours);
+    const bool worth_it = gain * static_cast<double>(part.rows()) > kWorthIt;
+    const TargetShape& shape = shapes[worth_it ? best : 0];
+    // Those of a part of the rows are not those of all.
+    if (part.rows() < dataset.rows()) return choose(shape);
+    return choose(shape, (worth_it ? shaped : unshaped).on_line);
   } catch (const NumericalError&) {
     // What cannot be tried is not used.
   }
-  return ShapedTarget(dataset, shapes[0], recipe, neighbours);
+  return choose(shapes[0]);
 }
 
 Vector FitShareLogit(const Vector& q, const Vector& is_value, const Vector& weights) {

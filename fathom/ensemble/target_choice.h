@@ -22,6 +22,7 @@ struct EnsembleParts {
   std::vector<Member> members;
   Calibration calibration;
   Moments centre;  // see NumberEnsemble::centre
+  std::vector<NeighbourGp> on_line = {};
 };
 
 // The shapes that may suit, the plainest first.
@@ -58,8 +59,13 @@ class ShapedTarget {
   Vector q_;                            // [N] as share_ predicts each row without itself
 };
 
+struct TargetChoice {
+  ShapedTarget target;
+  // NumberEnsemble::OnLine() of target.Scaled(), if it was found on the way.
+  std::vector<NeighbourGp> on_line = {};
+};
 // The shape that predicts left-out rows best. Others than the plain one must be worth it.
-ShapedTarget ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool);
+TargetChoice ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool);
 
 // [a, b] that maximise the log probability of is_value given q: see [value-share]. The prior, one
 // row's worth, holds them near 0 and 1.

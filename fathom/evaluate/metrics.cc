@@ -67,8 +67,7 @@ Matrix ProbabilityIntegralTransform(const Prediction& prediction, const Matrix& 
 
 Matrix ScoreParts(const Prediction& prediction, const Matrix& y, const ThreadPool& pool) {
   RequireSameShape(prediction, y);
-  const Matrix mean = prediction.Mean();
-  const Matrix variance = prediction.Variance();
+  const Moments moments = prediction.MixtureMoments();
   const RowQuantile low(prediction, 0.025);
   const RowQuantile high(prediction, 0.975);
   Matrix parts = Matrix::Zero(y.rows(), 1 + kCellParts * y.cols());
@@ -78,8 +77,8 @@ Matrix ScoreParts(const Prediction& prediction, const Matrix& y, const ThreadPoo
     for (Index d = 0; d < y.cols(); ++d) {
       if (std::isnan(y(n, d))) continue;
       const CdfAround cdf = Around(prediction, n, d, y(n, d));
-      parts(n, PlaceOf(d, kError)) = y(n, d) - mean(n, d);
-      parts(n, PlaceOf(d, kStd)) = std::sqrt(variance(n, d));
+      parts(n, PlaceOf(d, kError)) = y(n, d) - moments.mean(n, d);
+      parts(n, PlaceOf(d, kStd)) = std::sqrt(moments.var(n, d));
       parts(n, PlaceOf(d, kCrps)) = prediction.Crps(n, d, y(n, d));
       parts(n, PlaceOf(d, kIntervalScore)) = IntervalScore(low(n, d), high(n, d), y(n, d), 0.05);
       parts(n, PlaceOf(d, kCdfBelow)) = cdf.below;

@@ -25,8 +25,9 @@ void GoBeyond(const Beyond& beyond, const Moments& x, const Moments& edge, Momen
   const Vector d = DistancesBeyond(beyond.lengthscales, x.mean, edge.mean);
   centre->mean =
       MeanBeyond(beyond.course, d, beyond.Line(edge.mean), beyond.Line(x.mean), centre->mean);
-  const Vector grown = d.array().pow(2 * beyond.power);
-  centre->var += grown * beyond.growth.cwiseAbs2().transpose();
+  Matrix grown = d.array().pow(beyond.power).matrix() * beyond.growth.transpose();
+  if (beyond.limit > 0) grown = grown.cwiseMin(beyond.limit);
+  centre->var += grown.cwiseAbs2();
 }
 
 void CheckBeyond(const Beyond& beyond, Index inputs, Index targets) {
@@ -37,7 +38,8 @@ void CheckBeyond(const Beyond& beyond, Index inputs, Index targets) {
   if (!(beyond.lengthscales.array() > 0).all() || !beyond.lengthscales.allFinite() ||
       !beyond.slope.allFinite() || !beyond.intercept.allFinite() ||
       !(beyond.growth.array() >= 0).all() || !beyond.growth.allFinite() || !(beyond.power > 0) ||
-      !std::isfinite(beyond.power))
+      !std::isfinite(beyond.power) || !(beyond.limit >= 0) || !std::isfinite(beyond.limit) ||
+      !(beyond.margin >= 0) || !std::isfinite(beyond.margin))
     ThrowError("a number for rows beyond the training is out of range");
 }
 

@@ -1,8 +1,9 @@
 // How a prediction goes on beyond the range of the training rows, where members know nothing: GPs
-// return to their mean, and do so with confidence. With x' the row moved to the edge of the range,
-// d the distance from x' to x in lengthscales, and l a straight line through the whole table:
+// return to their mean, and do so with confidence. With x' the row moved to the edge of the range
+// and a margin around it, d the distance from x' to x in lengthscales, and l a straight line through
+// the whole table:
 //   centre(x)   = centre(x') + b (l(x) - l(x')) + r (1 - exp(-d)) (l(x') - centre(x'))
-//   spread(x)^2 = spread(x')^2 + growth^2 d^(2 power)                                     [beyond]
+//   spread(x)^2 = spread(x')^2 + min(growth d^power, limit)^2                             [beyond]
 // Blocks of rows that were held out at the edges of the table have told whether the prediction
 // stays where it was at the edge (b = r = 0), goes on with the slope of the line (b = 1), or
 // returns to the line (b = r = 1), and how errors grow with the distance.
@@ -28,6 +29,10 @@ struct Beyond {
   Vector lengthscales;  // [D]
   Vector growth;        // [targets], at one lengthscale
   double power = 1;
+  double limit = 0;  // of the growth; 0: there is none
+  // Rows up to this part of a column's range beyond it are predicted as they stand: to move such a
+  // row would do more harm where columns hang together.
+  double margin = 0;
 
   // Entry by entry: a row's bits do not depend on the rows beside it.
   Matrix Line(const Matrix& x) const {

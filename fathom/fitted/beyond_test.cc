@@ -59,6 +59,18 @@ TEST(Beyond, BeginsAtTheEdgeAndGrows) {
   EXPECT_NEAR(centre.mean(0, 0), 201, 1e-9);
 }
 
+TEST(Beyond, GrowsUpToItsLimit) {
+  const Moments edge = Moments::Certain(Matrix::Zero(2, 2));
+  Moments x = edge;
+  x.mean.col(0) << 0.5, 500;  // 1 and 1000 lengthscales
+  Beyond beyond = Example(Course::kStay);
+  beyond.limit = 3;
+  Moments centre(Matrix::Constant(2, 1, 7), Matrix::Constant(2, 1, 0.25));
+  GoBeyond(beyond, x, edge, &centre);
+  EXPECT_NEAR(centre.var(0, 0), 0.25 + 0.09, 1e-12);
+  EXPECT_NEAR(centre.var(1, 0), 0.25 + 9, 1e-12);
+}
+
 TEST(Beyond, IsChecked) {
   EXPECT_NO_THROW(CheckBeyond(Example(Course::kLine), 2, 1));
   EXPECT_THROW(CheckBeyond(Example(Course::kLine), 3, 1), Error);
@@ -68,6 +80,12 @@ TEST(Beyond, IsChecked) {
   EXPECT_THROW(CheckBeyond(bad, 2, 1), Error);
   bad = Example(Course::kLine);
   bad.lengthscales[1] = 0;
+  EXPECT_THROW(CheckBeyond(bad, 2, 1), Error);
+  bad = Example(Course::kLine);
+  bad.limit = -1;
+  EXPECT_THROW(CheckBeyond(bad, 2, 1), Error);
+  bad = Example(Course::kLine);
+  bad.margin = NAN;
   EXPECT_THROW(CheckBeyond(bad, 2, 1), Error);
 }
 

@@ -280,13 +280,15 @@ class HeaderWriter {
                  : beyond->course == Course::kSlope ? 1
                                                     : 2,
                  " };");
-      text_.Table("low", model_.data().range.low);
-      text_.Table("high", model_.data().range.high);
+      const InputRange range = Widened(model_.data().range, beyond->margin);
+      text_.Table("low", range.low);
+      text_.Table("high", range.high);
       text_.Table("beyond_lengthscales", beyond->lengthscales);
       text_.Table("beyond_slope", beyond->slope);
       text_.Table("beyond_intercept", beyond->intercept);
       text_.Table("beyond_growth", beyond->growth);
       text_.Table("beyond_power", Matrix::Constant(1, 1, beyond->power));
+      text_.Table("beyond_limit", Matrix::Constant(1, 1, beyond->limit));
     }
     text_.Part(calibration_->beyond == nullptr ? c_source::kNoBeyond : c_source::kBeyond);
     WriteShare();

@@ -61,7 +61,7 @@ static inline void @go_beyond(const double *x, const double *inside, const doubl
 )";
 
 const char* const kBeyond = R"(
-/* Moves a row to the edge of the training rows. */
+/* Moves a row to the edge of the training rows and the margin around them. */
 static inline void @clip(const double *x, double *inside) {
   int c;
   for (c = 0; c < @INPUTS; ++c) inside[c] = x[c] < @low[c] ? @low[c] : x[c] > @high[c] ? @high[c] : x[c];
@@ -84,6 +84,8 @@ static inline void @go_beyond(const double *x, const double *inside, const doubl
     const @column *unit = &@calibrated->outputs[t];
     const double at_edge = (centre[t] - unit->mean) / unit->scale;
     double there = at_edge, on_line = @beyond_intercept[t], at_line = on_line;
+    double growth = @beyond_growth[t] * pow(distance, @beyond_power[0]);
+    if (@beyond_limit[0] > 0 && growth > @beyond_limit[0]) growth = @beyond_limit[0];
     for (c = 0; c < @calibrated->raw; ++c) {
       on_line += m[c] * @beyond_slope[c * @OUTPUTS + t];
       at_line += edge[c] * @beyond_slope[c * @OUTPUTS + t];
@@ -91,7 +93,7 @@ static inline void @go_beyond(const double *x, const double *inside, const doubl
     if (@BEYOND_COURSE > 0) there += on_line - at_line;
     if (@BEYOND_COURSE > 1) there += (1 - exp(-distance)) * (at_line - at_edge);
     centre[t] = unit->mean + unit->scale * there;
-    var[t] += unit->scale * unit->scale * @beyond_growth[t] * @beyond_growth[t] * pow(distance, 2 * @beyond_power[0]);
+    var[t] += unit->scale * unit->scale * growth * growth;
   }
 }
 )";

@@ -159,7 +159,10 @@ void TakeShape(const Json& json, const Schema& schema, const ArrayReader& arrays
 }
 
 void WriteBeyond(const Beyond& beyond, Json* description, const ArrayWriter& arrays) {
-  (*description)["beyond"] = {{"course", ToJson(beyond.course)}, {"power", ToJson(beyond.power)}};
+  (*description)["beyond"] = {{"course", ToJson(beyond.course)},
+                              {"power", ToJson(beyond.power)},
+                              {"limit", ToJson(beyond.limit)},
+                              {"margin", ToJson(beyond.margin)}};
   arrays.Write("slope", beyond.slope);
   arrays.Write("intercept", beyond.intercept);
   arrays.Write("lengthscales", beyond.lengthscales);
@@ -171,6 +174,9 @@ std::shared_ptr<const Beyond> TakeBeyond(const Json& json, Index inputs, Index t
   auto beyond = std::make_shared<Beyond>();
   ReadField(json, "course", &beyond->course);
   ReadField(json, "power", &beyond->power);
+  // Earlier models have neither.
+  if (json.contains("limit")) ReadField(json, "limit", &beyond->limit);
+  if (json.contains("margin")) ReadField(json, "margin", &beyond->margin);
   beyond->slope = arrays.TakeMatrix("slope", inputs, targets);
   beyond->intercept = arrays.TakeVector("intercept", targets);
   beyond->lengthscales = arrays.TakeVector("lengthscales", inputs);

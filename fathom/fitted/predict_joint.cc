@@ -36,7 +36,7 @@ Matrix ShareOf(const Matrix& part, const Matrix& whole) {
 Prediction Gathered(const Prediction& mixture) {
   if (mixture.size() == 1) return mixture;
   const Prediction functions{mixture.components, mixture.weights};
-  Prediction one = Prediction::Gaussian({functions.Mean(), functions.Variance()});
+  Prediction one = Prediction::Gaussian(functions.MixtureMoments());
   if (mixture.observed()) one.observations = {mixture.observations.front()};
   return one;
 }
@@ -82,7 +82,7 @@ JointPrediction ModelPredictor::PredictJoint(const Moments& inputs,
       for (Matrix& cov : correlations) cov = CorrelationsIn(cov);
       // The calibration knows the noise, and needs the functions alone.
       parts.parts.push_back(JoinRows(g, calibrated ? f : y, f, std::move(correlations)));
-      members.emplace_back(y.Mean(), y.Variance());
+      members.push_back(y.MixtureMoments());
     }
     told[g] = ForOthers(g, inside, y, told);
   }

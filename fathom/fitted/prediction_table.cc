@@ -39,15 +39,14 @@ Table NumberTable(const Prediction& prediction, const Schema& schema, const Matr
   Table table;
   table.columns = NumberColumns(PredictedNames(prediction, schema), columns);
   table.values.resize(prediction.rows(), static_cast<Index>(table.columns.size()));
-  const Matrix mean = prediction.Mean();
-  const Matrix variance = prediction.Variance();
+  const Moments y = prediction.MixtureMoments();
   const std::vector<RowQuantile> quantiles = RowQuantiles(prediction, columns.quantiles);
   for (Index n = 0; n < prediction.rows(); ++n) {
     Index column = 0;
     const auto put = [&](double value) { table.values(n, column++) = value; };
     for (Index d = 0; d < prediction.outputs(); ++d) {
-      put(mean(n, d));
-      put(std::sqrt(variance(n, d)));
+      put(y.mean(n, d));
+      put(std::sqrt(y.var(n, d)));
       for (const RowQuantile& quantile : quantiles) put(quantile(n, d));
       if (columns.targets) put(targets(n, d));
     }

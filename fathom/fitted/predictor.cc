@@ -268,7 +268,8 @@ void ModelPredictor::ReplaceSeen(const Moments& inputs, Moments* centre, Matrix*
 Moments ModelPredictor::MovedInside(const Moments& inputs, bool latent) const {
   const Calibration* calibration = latent ? nullptr : model_.calibration();
   const bool moves = calibration != nullptr && calibration->beyond != nullptr;
-  return moves ? Clipped(model_.data().range, inputs) : inputs;
+  if (!moves) return inputs;
+  return Clipped(Widened(model_.data().range, calibration->beyond->margin), inputs);
 }
 
 Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& options) const {
@@ -285,7 +286,7 @@ Prediction ModelPredictor::Predict(const Moments& inputs, const PredictOptions& 
     told[g] = ForOthers(g, inside, part, told);
     if (weight == 0) continue;
     if (calibrated) {
-      members.emplace_back(part.Mean(), part.Variance());
+      members.push_back(part.MixtureMoments());
     } else {
       mixture.Add(std::move(part), weight);
     }

@@ -75,8 +75,8 @@ Index CertainRows::SumsSize() const { return PaddedSize(sums_size_); }
 void CertainRows::Forward(const Shape& shape, Index rows, const double* x, double* tape_memory,
                           double* m, double* v) const {
   const Tape tape(shape, rows, tape_memory);
+  std::fill_n(tape.offset, rows, std::log(shape.variance));
   for (Index n = 0; n < rows; ++n) {
-    tape.offset[n] = std::log(shape.variance);
     MapVector(tape.x + n * shape.D, shape.D) =
         ConstMapVector(x + n * shape.D, shape.D).cwiseQuotient(shape.l);
   }

@@ -22,7 +22,8 @@ Index ForEachOfKind(const Projection::Rows& var, bool certain, Visit visit) {
   return i;
 }
 
-// The rows of one kind, gathered into contiguous arrays at the begin of the tape.
+// The rows of one kind, gathered into contiguous arrays at the begin of the tape, unless all rows of
+// the tile are of that kind.
 struct Gathered {
   Gathered(Index rows, Index D, double* memory)
       : mean(memory),
@@ -36,14 +37,23 @@ struct Gathered {
   double *m, *v;                        // [rows]
 };
 
-Index Gather(const Projection::Rows& mean, const Projection::Rows& var, bool certain,
-             const Gathered& out) {
+se_ard::RowsIn Gather(const Projection::Rows& mean, const Projection::Rows& var, bool certain,
+                      const Gathered& out) {
   const Index D = mean.cols();
-  return ForEachOfKind(var, certain, [&](Index i, Index n) {
+  const Index rows = ForEachOfKind(var, certain, [&](Index i, Index n) {
     Eigen::Map<RowVector>(out.mean + i * D, D) = mean.row(n);
     Eigen::Map<RowVector>(out.var + i * D, D) = var.row(n);
   });
+  return {rows, out.mean, out.var};
 }
+
+Index CountCertain(const Projection::Rows& var) {
+  Index count = 0;
+  for (Index n = 0; n < var.rows(); ++n) count += IsCertain(var, n) ? 1 : 0;
+  return count;
+}
+
+bool IsContiguous(const Projection::Rows& x) { return x.outerStride() == x.cols(); }
 
 void ScatterAdd(const Projection::Rows& var, bool certain, const double* values,
                 Eigen::Ref<Matrix>* out) {
@@ -85,17 +95,25 @@ SeArdProjection::TapeParts SeArdProjection::Split(Index rows, double* tape) cons
 
 void SeArdProjection::Forward(const Input& x, double* tape, double* m, double* v) const {
   const auto& [mean, var] = x;
-  const Gathered part(mean.rows(), shape_.D, tape);
-  const TapeParts tapes = Split(mean.rows(), tape);
+  const Index N = mean.rows();
+  const Gathered part(N, shape_.D, tape);
+  const TapeParts tapes = Split(N, tape);
+  const Index certain_count = CountCertain(var);
   for (const bool certain : {true, false}) {
-    const Index rows = Gather(mean, var, certain, part);
-    if (rows == 0) continue;
+    const Index count = certain ? certain_count : N - certain_count;
+    if (count == 0) continue;
+    const bool in_place = count == N && IsContiguous(mean) && IsContiguous(var);
+    const se_ard::RowsIn rows =
+        in_place ? se_ard::RowsIn{N, mean.data(), var.data()} : Gather(mean, var, certain, part);
+    double* const m_out = in_place ? m : part.m;
+    double* const v_out = in_place ? v : part.v;
     if (certain) {
-      certain_rows_.Forward(shape_, rows, part.mean, tapes.certain, part.m, part.v);
+      certain_rows_.Forward(shape_, count, rows.mu, tapes.certain, m_out, v_out);
     } else {
       FATHOM_CHECK(uncertain_);
-      uncertain_rows_.Forward(shape_, {rows, part.mean, part.var}, tapes.uncertain, part.m, part.v);
+      uncertain_rows_.Forward(shape_, rows, tapes.uncertain, m_out, v_out);
     }
+    if (in_place) return;
     ForEachOfKind(var, certain, [&](Index i, Index n) {
       m[n] = part.m[i];
       v[n] = part.v[i];
@@ -107,28 +125,37 @@ void SeArdProjection::Backward(const Input& x, double* tape, const Slopes& d_out
                                const InputSlopes& d_x) const {
   const auto& [mean, var] = x;
   const Index D = shape_.D;
-  const Gathered part(mean.rows(), D, tape);
-  const TapeParts tapes = Split(mean.rows(), tape);
+  const Index N = mean.rows();
+  const Gathered part(N, D, tape);
+  const TapeParts tapes = Split(N, tape);
+  const Index certain_count = CountCertain(var);
   for (const bool certain : {true, false}) {
-    const Index rows = Gather(mean, var, certain, part);
-    if (rows == 0) continue;
-    ForEachOfKind(var, certain, [&](Index i, Index n) {
-      part.m[i] = d_out.m[n];
-      part.v[i] = d_out.v[n];
-    });
-    std::fill_n(part.d_mean, rows * D, 0.0);
-    std::fill_n(part.d_var, rows * D, 0.0);
+    const Index count = certain ? certain_count : N - certain_count;
+    if (count == 0) continue;
+    const bool in_place = count == N && IsContiguous(mean) && IsContiguous(var);
+    const se_ard::RowsIn rows =
+        in_place ? se_ard::RowsIn{N, mean.data(), var.data()} : Gather(mean, var, certain, part);
+    if (!in_place) {
+      ForEachOfKind(var, certain, [&](Index i, Index n) {
+        part.m[i] = d_out.m[n];
+        part.v[i] = d_out.v[n];
+      });
+    }
+    const se_ard::RowSlopes d_rows =
+        in_place ? se_ard::RowSlopes{d_out.m, d_out.v} : se_ard::RowSlopes{part.m, part.v};
+    const bool wants_mean = d_x.mean != nullptr, wants_var = d_x.var != nullptr;
+    if (wants_mean || !certain) std::fill_n(part.d_mean, count * D, 0.0);
+    if (wants_var || !certain) std::fill_n(part.d_var, count * D, 0.0);
     if (certain) {
       certain_rows_.Backward(
-          shape_, rows, tapes.certain, {part.m, part.v}, sums,
-          {d_x.mean != nullptr ? part.d_mean : nullptr, d_x.var != nullptr ? part.d_var : nullptr});
+          shape_, count, tapes.certain, d_rows, sums,
+          {wants_mean ? part.d_mean : nullptr, wants_var ? part.d_var : nullptr});
     } else {
-      uncertain_rows_.Backward(shape_, {rows, part.mean, part.var}, tapes.uncertain,
-                               {part.m, part.v}, sums + certain_rows_.SumsSize(),
-                               {part.d_mean, part.d_var});
+      uncertain_rows_.Backward(shape_, rows, tapes.uncertain, d_rows,
+                               sums + certain_rows_.SumsSize(), {part.d_mean, part.d_var});
     }
-    if (d_x.mean != nullptr) ScatterAdd(var, certain, part.d_mean, d_x.mean);
-    if (d_x.var != nullptr) ScatterAdd(var, certain, part.d_var, d_x.var);
+    if (wants_mean) ScatterAdd(var, certain, part.d_mean, d_x.mean);
+    if (wants_var) ScatterAdd(var, certain, part.d_var, d_x.var);
   }
 }
 

@@ -108,9 +108,9 @@ py::tuple Validate(const Dataset& dataset, const Recipe& recipe, const FoldPlan&
   py::dict held_out;
   if (numbers) {
     scores["linear"] = FoldScoresOf(linear, targets);
-    const auto& y = std::get<Prediction>(result.out_of_fold);
-    held_out["mean"] = InTable(dataset, y.Mean(), rows);
-    held_out["std"] = InTable(dataset, y.Variance().cwiseSqrt(), rows);
+    const Moments y = std::get<Prediction>(result.out_of_fold).MixtureMoments();
+    held_out["mean"] = InTable(dataset, y.mean, rows);
+    held_out["std"] = InTable(dataset, y.var.cwiseSqrt(), rows);
   } else {
     held_out["probability"] =
         InTable(dataset, std::get<ClassPrediction>(result.out_of_fold).probability, rows);

@@ -106,8 +106,9 @@ py::tuple PredictNumbers(const FittedModel& model, const py::object& rows, const
     const py::gil_scoped_release unlocked;
     ForEachPiece(model, std::move(question), [&](Index first, const TargetPrediction& piece) {
       const auto& y = std::get<Prediction>(piece);
-      mean.middleRows(first, y.rows()) = y.Mean();
-      if (with_std) std.middleRows(first, y.rows()) = y.Variance().cwiseSqrt();
+      const Moments moments = y.MixtureMoments();
+      mean.middleRows(first, y.rows()) = moments.mean;
+      if (with_std) std.middleRows(first, y.rows()) = moments.var.cwiseSqrt();
       if (!probabilities.empty())
         quantiles.middleRows(first, y.rows()) = Quantiles(y, probabilities, *model.pool());
     });
