@@ -15,6 +15,7 @@ namespace fathom::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using se_ard::GaussianTile;
+using se_ard::Psi1Row;
 
 void PairForwardDouble(const PairTile<double>& tile) { PairForwardAs<double>(tile); }
 void PairForwardFloat(const PairTile<float>& tile) { PairForwardAs<float>(tile); }
@@ -77,6 +78,50 @@ void GaussianRows(const GaussianTile& tile) {
   } else {
     GaussianRowsAs<true>(tile);
   }
+}
+
+double Psi1Backward(const Psi1Row& row) {
+  const hn::CappedTag<double, kSimdPadding> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const Index padded = PaddedSize(row.M);
+  auto total = hn::Zero(d);
+  for (Index i = 0; i < padded; i += lanes) {
+    auto rho = hn::Set(d, row.base);
+    for (Index q = 0; row.kappa != nullptr && q < row.D; ++q) {
+      const auto off = hn::Sub(hn::Load(d, row.z + q * padded + i), hn::Set(d, row.mu[q]));
+      rho = hn::MulAdd(hn::Set(d, row.kappa[q]), off, rho);
+    }
+    const auto psi1 = hn::Load(d, row.psi1 + i);
+    const auto h = hn::Mul(psi1, hn::Load(d, row.a + i));
+    const auto t = hn::Mul(h, rho);
+    hn::Store(h, d, row.h + i);
+    hn::Store(t, d, row.t + i);
+    hn::Store(hn::MulAdd(psi1, rho, hn::Load(d, row.a_sums + i)), d, row.a_sums + i);
+    total = hn::Add(total, t);
+  }
+  for (Index q = 0; q < row.D; ++q) {
+    const auto mu = hn::Set(d, row.mu[q]);
+    const auto e = hn::Set(d, row.e[q]);
+    const auto kappa = hn::Set(d, row.kappa != nullptr ? row.kappa[q] : 0.0);
+    const double* z_q = row.z + q * padded;
+    double* z_sums = row.z_sums + q * padded;
+    auto tz = hn::Zero(d), tzz = hn::Zero(d), hz = hn::Zero(d);
+    for (Index i = 0; i < padded; i += lanes) {
+      const auto z = hn::Load(d, z_q + i);
+      const auto t = hn::Load(d, row.t + i);
+      const auto h = hn::Load(d, row.h + i);
+      const auto part = hn::Mul(t, z);
+      tz = hn::Add(tz, part);
+      tzz = hn::MulAdd(part, z, tzz);
+      hz = hn::MulAdd(h, z, hz);
+      const auto slope = hn::MulAdd(kappa, h, hn::Load(d, z_sums + i));
+      hn::Store(hn::MulAdd(hn::Mul(e, t), hn::Sub(mu, z), slope), d, z_sums + i);
+    }
+    row.sums[3 * q] = hn::GetLane(hn::SumOfLanes(d, tz));
+    row.sums[3 * q + 1] = hn::GetLane(hn::SumOfLanes(d, tzz));
+    row.sums[3 * q + 2] = hn::GetLane(hn::SumOfLanes(d, hz));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 // kRows rows times kVectors vectors of columns, accumulated over i in registers.
@@ -183,6 +228,7 @@ HWY_EXPORT(PairForwardFloat);
 HWY_EXPORT(PairBackwardDouble);
 HWY_EXPORT(PairBackwardFloat);
 HWY_EXPORT(GaussianRows);
+HWY_EXPORT(Psi1Backward);
 HWY_EXPORT(RowsTimesMatrix);
 HWY_EXPORT(SymmetricRankUpdate);
 
@@ -205,6 +251,8 @@ void PairBackward(Index rows, Index count, Index pairs, const float* coefficient
 }
 
 void GaussianRows(const GaussianTile& tile) { HWY_DYNAMIC_DISPATCH(fathom::GaussianRows)(tile); }
+
+double Psi1Backward(const Psi1Row& row) { return HWY_DYNAMIC_DISPATCH(fathom::Psi1Backward)(row); }
 
 void RowsTimesMatrix(Index rows, Index M, const double* k, const double* S, double* U) {
   HWY_DYNAMIC_DISPATCH(fathom::RowsTimesMatrix)(rows, M, k, S, U);

@@ -51,6 +51,23 @@ struct GaussianTile {
 };
 void GaussianRows(const GaussianTile& tile);
 
+// One row on its way back through psi1, with a linear mean or without (kappa is null). For all i,
+//   rho_i = base + sum_q kappa_q (z_qi - mu_q),   h_i = psi1_i a_i,   t_i = h_i rho_i,
+// which adds psi1_i rho_i to a_sums_i and e_q t_i (mu_q - z_qi) + kappa_q h_i to z_sums_qi.
+struct Psi1Row {
+  Index D, M;
+  double base;
+  const double *mu, *e, *kappa;  // [D]
+  const double *psi1, *a;        // [padded_m]
+  const double* z;               // [D, padded_m]
+  double *h, *t;                 // [padded_m], room to work in
+  double* a_sums;                // [padded_m]
+  double* z_sums;                // [D, padded_m]
+  double* sums;                  // [D, 3]: sum_i t_i z_qi, t_i z_qi^2 and h_i z_qi
+};
+// Returns the sum of t.
+double Psi1Backward(const Psi1Row& row);
+
 // U = k S, row by row with the same arithmetic wherever a row stands, so that a prediction has the
 // same bits in any tile.  k, U [rows, padded_m];  S [M, padded_m].
 void RowsTimesMatrix(Index rows, Index M, const double* k, const double* S, double* U);

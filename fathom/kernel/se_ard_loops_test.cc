@@ -183,6 +183,54 @@ TEST_P(LoopsOfDimension, GaussianRows) {
   });
 }
 
+TEST_P(LoopsOfDimension, Psi1Backward) {
+  const Index D = GetParam();
+  ForEachSimdTarget([&] {
+    for (const Index M : {1, 7, 8, 9, 25}) {
+      const Index padded = PaddedSize(M);
+      RandomStream stream(5);
+      const AlignedBuffer mu = Normals(D, 1, &stream), e = Normals(D, 1, &stream);
+      const AlignedBuffer kappa = Normals(D, 1, &stream), z = Normals(D * padded, 1, &stream);
+      AlignedBuffer psi1 = Normals(padded, 1, &stream), a = Normals(padded, 1, &stream);
+      for (Index i = M; i < padded; ++i) psi1[i] = a[i] = 0;
+      for (const bool linear : {false, true}) {
+        const auto work = static_cast<std::size_t>(padded);
+        AlignedBuffer h(work, -1), t(work, -1), a_sums(work, 1), z_sums(work * D, 2),
+            sums(3 * D, 0);
+        const double total = Psi1Backward(
+            {D, M, 0.7, mu.data(), e.data(), linear ? kappa.data() : nullptr, psi1.data(), a.data(),
+             z.data(), h.data(), t.data(), a_sums.data(), z_sums.data(), sums.data()});
+        const auto kappa_of = [&](Index q) { return linear ? kappa[q] : 0.0; };
+        double expected_total = 0;
+        Vector slopes = Vector::Zero(M), parts = Vector::Zero(M);
+        for (Index i = 0; i < M; ++i) {
+          double rho = 0.7;
+          for (Index q = 0; q < D; ++q) rho += kappa_of(q) * (z[q * padded + i] - mu[q]);
+          parts[i] = psi1[i] * a[i];
+          slopes[i] = parts[i] * rho;
+          expected_total += slopes[i];
+          EXPECT_NEAR(a_sums[i], 1 + psi1[i] * rho, 1e-12);
+        }
+        EXPECT_NEAR(total, expected_total, 1e-12);
+        for (Index q = 0; q < D; ++q) {
+          double tz = 0, tzz = 0, hz = 0;
+          for (Index i = 0; i < M; ++i) {
+            const double zi = z[q * padded + i];
+            tz += slopes[i] * zi;
+            tzz += slopes[i] * zi * zi;
+            hz += parts[i] * zi;
+            EXPECT_NEAR(z_sums[q * padded + i],
+                        2 + e[q] * slopes[i] * (mu[q] - zi) + kappa_of(q) * parts[i], 1e-12);
+          }
+          EXPECT_NEAR(sums[3 * q], tz, 1e-11);
+          EXPECT_NEAR(sums[3 * q + 1], tzz, 1e-11);
+          EXPECT_NEAR(sums[3 * q + 2], hz, 1e-11);
+        }
+      }
+    }
+  });
+}
+
 class LoopsOfSize : public testing::TestWithParam<Index> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, LoopsOfSize, testing::Values(1, 3, 4, 7, 8, 9, 23, 24, 25, 50));
 

@@ -96,6 +96,7 @@ class UncertainRows {
   bool variance_ = true;
   Index padded_ = 0;                                      // M rounded up
   Index pairs_ = 0;                                       // M(M+1)/2 rounded up
+  AlignedBuffer a_;                                       // [padded]
   AlignedBuffer z_;                                       // [D, padded]
   AlignedBuffer midpoints_;                               // [D, pairs]
   AlignedVector<float> midpoints_float_, weights_float_;  // in mixed precision

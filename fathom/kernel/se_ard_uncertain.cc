@@ -30,14 +30,12 @@ struct UncertainSums {
 struct RowBackward {
   const Shape& shape;
   const double *mu, *s;   // [D]
-  const double* z;        // [D, padded]
   const double* inverse;  // [D]  1 / (l^2 + s)
-  const double* psi1;     // [padded]
   double m;               // psi1 a
   double d_m, d_v;        // dF/dm and dF/dv
+  const double* sums;     // [D, 3]  see Psi1Backward
+  double T;               // sum of dF/d log psi1
 
-  ConstMapVector Psi1() const { return {psi1, shape.M}; }
-  ConstMapVector Z(Index q) const { return {z + q * shape.padded, shape.M}; }
   // The linear mean's covariance with the GP part makes v depend on dm/dmu_q by this much.
   double Kappa(Index q) const { return 2 * d_v * shape.w[q] * s[q] * inverse[q]; }
 };
@@ -47,44 +45,28 @@ struct InputSlope {
   double mean, var, log_l;
 };
 
-// rho = dF/d psi1, before a's share, and t = dF/d log psi1; returns the sum of t.
-double SlopesOfPsi1(const RowBackward& row, MapVector rho, MapVector t) {
-  const Shape& shape = row.shape;
-  rho.setConstant(row.d_m - 2 * row.m * row.d_v);
-  if (shape.w.size() > 0) {
-    for (Index q = 0; q < shape.D; ++q)
-      rho.array() += row.Kappa(q) * (row.Z(q).array() - row.mu[q]);
-  }
-  t = row.Psi1().array() * shape.a.array() * rho.array();
-  return t.sum();
-}
-
 // Through psi1, with exponent -1/2 e (mu - z)^2 and prefactor (l^2 e)^1/2, and through the linear
-// mean. Adds the slopes of the pseudo-inputs' column q to z_sum.
-InputSlope ThroughPsi1(const RowBackward& row, Index q, const MapVector& t, double T,
-                       MapVector z_sum) {
+// mean.
+InputSlope ThroughPsi1(const RowBackward& row, Index q) {
   const Shape& shape = row.shape;
-  const ConstMapVector z = row.Z(q);
   const double mean = row.mu[q];
   const double l2 = shape.l[q] * shape.l[q];
   const double e = row.inverse[q];
-  const double tz = t.dot(z);
-  const double tzz = t.cwiseProduct(z).dot(z);
-  double d_mean = e * (tz - mean * T);
-  double d_e = -0.5 * (tzz - 2 * mean * tz + mean * mean * T);
-  z_sum.array() += e * t.array() * (mean - z.array());
+  const double tz = row.sums[3 * q];
+  const double tzz = row.sums[3 * q + 1];
+  double d_mean = e * (tz - mean * row.T);
+  double d_e = -0.5 * (tzz - 2 * mean * tz + mean * mean * row.T);
   double d_var = 0;
   if (shape.w.size() > 0) {
     const double g = row.d_v;
     const double w = shape.w[q];
-    const double hz = row.Psi1().cwiseProduct(shape.a).dot(z) - mean * row.m;
-    z_sum.array() += row.Kappa(q) * row.Psi1().array() * shape.a.array();
+    const double hz = row.sums[3 * q + 2] - mean * row.m;
     d_mean += -row.Kappa(q) * row.m + row.d_m * w;
     d_var += 2 * g * w * e * hz + g * w * w;
     d_e += 2 * g * w * row.s[q] * hz;
   }
-  d_var += -e * e * d_e - 0.5 * e * T;
-  return {d_mean, d_var, -2 * l2 * e * e * d_e + T * (1 - e * l2)};
+  d_var += -e * e * d_e - 0.5 * e * row.T;
+  return {d_mean, d_var, -2 * l2 * e * e * d_e + row.T * (1 - e * l2)};
 }
 
 }  // namespace
@@ -103,7 +85,9 @@ struct UncertainRows::Tape {
     prefactor2 = Take<double>(rows);
     m = Take<double>(rows);
     t = Take<double>(of.padded_);
-    rho = Take<double>(of.padded_);
+    h = Take<double>(of.padded_);
+    kappa = Take<double>(D);
+    psi1_sums = Take<double>(3 * D);
   }
 
   Real* psi2;          // [rows, pairs]  the exponential alone, or null: see se_ard_loops.h
@@ -114,8 +98,9 @@ struct UncertainRows::Tape {
   double* offset;      // [rows]  log of psi1's prefactor
   double* prefactor2;  // [rows]  prod (1 + 2 s/l^2)^-1/2
   double* m;           // [rows]  psi1 a
-  double* t;           // [padded]  of one row, in the backward pass: dF/d log psi1
-  double* rho;         // [padded]  the same: dF/d psi1, before a's share
+  double *t, *h;       // [padded]  of one row, in the backward pass: see Psi1Backward
+  double* kappa;       // [D]
+  double* psi1_sums;   // [D, 3]
   double* begin;
   Index size = 0;  // in doubles
 
@@ -137,6 +122,8 @@ void UncertainRows::Prepare(const Shape& shape, const LatentFunction& function,
   const Index D = shape.D;
   pairs_ = (M * (M + 1) / 2 + kPairPadding - 1) / kPairPadding * kPairPadding;
   padded_ = shape.padded;
+  a_.assign(static_cast<std::size_t>(shape.padded), 0.0);
+  std::copy(shape.a.begin(), shape.a.end(), a_.begin());
   z_.assign(static_cast<std::size_t>(D * shape.padded), 0.0);
   midpoints_.assign(static_cast<std::size_t>(D * pairs_), 0.0);
   decay_.assign(static_cast<std::size_t>(pairs_), 0.0);
@@ -259,22 +246,40 @@ void UncertainRows::BackwardAs(const Shape& shape, const RowsIn& x, double* tape
   const Index D = shape.D;
   const Tape<Real> tape(*this, D, x.rows, tape_memory);
   const UncertainSums sums(shape, pairs_, sums_memory);
-  const MapVector t(tape.t, shape.M);
-  const MapVector rho(tape.rho, shape.M);
   for (Index n = 0; n < x.rows; ++n) {
-    const RowBackward row{shape,     x.mu + n * D,         x.s + n * D,
-                          z_.data(), tape.inverse + n * D, tape.psi1 + n * shape.padded,
-                          tape.m[n], d_out.m[n],           d_out.v[n]};
-    const double T = SlopesOfPsi1(row, rho, t);
-    MapVector(sums.a, shape.M) += row.Psi1().cwiseProduct(rho);
+    RowBackward row{.shape = shape,
+                    .mu = x.mu + n * D,
+                    .s = x.s + n * D,
+                    .inverse = tape.inverse + n * D,
+                    .m = tape.m[n],
+                    .d_m = d_out.m[n],
+                    .d_v = d_out.v[n],
+                    .sums = tape.psi1_sums,
+                    .T = 0};
+    const bool linear = shape.w.size() > 0;
+    for (Index q = 0; linear && q < D; ++q) tape.kappa[q] = row.Kappa(q);
+    row.T = Psi1Backward({.D = D,
+                          .M = shape.M,
+                          .base = row.d_m - 2 * row.m * row.d_v,
+                          .mu = row.mu,
+                          .e = row.inverse,
+                          .kappa = linear ? tape.kappa : nullptr,
+                          .psi1 = tape.psi1 + n * shape.padded,
+                          .a = a_.data(),
+                          .z = z_.data(),
+                          .h = tape.h,
+                          .t = tape.t,
+                          .a_sums = sums.a,
+                          .z_sums = sums.z,
+                          .sums = tape.psi1_sums});
 
     Real* f = tape.features + n * (2 * D + 1);
     const double* r = tape.row_sums + n * (2 * D + 1);
     const double g_psi2 = row.d_v * tape.prefactor2[n];
     const double psi2_share = g_psi2 * r[0];
-    sums.log_variance[0] += T + 2 * psi2_share + row.d_v * shape.variance;
+    sums.log_variance[0] += row.T + 2 * psi2_share + row.d_v * shape.variance;
     for (Index q = 0; q < D; ++q) {
-      InputSlope slope = ThroughPsi1(row, q, t, T, MapVector(sums.z + q * shape.padded, shape.M));
+      InputSlope slope = ThroughPsi1(row, q);
       // psi2: exponent -y^2, y = c^1/2 (zbar - mu), and prefactor (l^2 c)^1/2.
       const double l2 = shape.l[q] * shape.l[q];
       const double c = 1 / (l2 + 2 * row.s[q]);
