@@ -12,6 +12,14 @@ namespace {
 
 // Left-out rows choose among so many trees and its multiples.
 constexpr Index kStage = 25;
+// Deep trees find rows that are nearly copies, and jumps that are small (docs/measurements/
+// decisions.md).
+constexpr int kDeep = 14;
+constexpr double kDeepRate = 0.08;
+
+Vector CountsOf(const Vector& weights, const std::vector<Index>& rows) {
+  return weights.size() > 0 ? Vector(weights(rows)) : Vector();
+}
 
 // [stages]: the squared errors of the rows whose target is known.
 Vector SquaredErrors(const Vector& y, const Matrix& stages, const Vector& weights) {
@@ -41,24 +49,37 @@ TreeCandidate::TreeCandidate(const ScaledTable& table, std::uint64_t seed, const
 
 void TreeCandidate::FitTarget(const ScaledTable& table, Index target, std::uint64_t seed,
                               const ThreadPool& pool) {
-  TreeFit fit{.seed = seed};
   // The order of the cells is all that trees see, and a curve does not change it.
-  fit.columns = table.x.cols() - table.input_scaler.warps.size();
+  const Index columns = table.x.cols() - table.input_scaler.warps.size();
+  const TreeFit tried[] = {{.columns = columns, .seed = seed},
+                           {.depth = kDeep, .rate = kDeepRate, .columns = columns, .seed = seed}};
   const auto folds = static_cast<Index>(table.folds.size());
   const Vector y = table.y.col(target);
+  // [held-out rows, stages]
+  const auto without = [&](Index number, const TreeFit& fit) {
+    const Split& fold = table.folds[static_cast<std::size_t>(number)];
+    const BoostedTrees trees = FitBoostedTrees(table.x.mean(fold.train, Eigen::all), y(fold.train),
+                                               CountsOf(table.weights, fold.train), fit);
+    return PredictInStages(trees, table.x.mean(fold.held_out, Eigen::all), kStage);
+  };
+  // The first fold tells how deep trees should be.
+  Matrix first[std::size(tried)];
+  pool.Run(std::ssize(tried), [&](Index k) { first[k] = without(0, tried[k]); });
+  const std::vector<Index>& judges = table.folds.front().held_out;
+  const auto least_error = [&](const Matrix& said) {
+    return SquaredErrors(y(judges), said, CountsOf(table.weights, judges)).minCoeff();
+  };
+  const Index chosen = least_error(first[1]) < least_error(first[0]) ? 1 : 0;
+  const TreeFit& fit = tried[chosen];
   Matrix stages(table.rows(), fit.rounds / kStage);
+  stages(judges, Eigen::all) = first[chosen];
   BoostedTrees& of_all = trees_[static_cast<std::size_t>(target)];
-  pool.Run(folds + 1, [&](Index job) {
-    if (job == folds) {
+  pool.Run(folds, [&](Index job) {
+    if (job == 0) {
       of_all = FitBoostedTrees(table.x.mean, y, table.weights, fit);
-      return;
+    } else {
+      stages(table.folds[static_cast<std::size_t>(job)].held_out, Eigen::all) = without(job, fit);
     }
-    const Split& fold = table.folds[static_cast<std::size_t>(job)];
-    const Vector weights = table.weights.size() > 0 ? Vector(table.weights(fold.train)) : Vector();
-    const BoostedTrees trees =
-        FitBoostedTrees(table.x.mean(fold.train, Eigen::all), y(fold.train), weights, fit);
-    const Matrix said = PredictInStages(trees, table.x.mean(fold.held_out, Eigen::all), kStage);
-    stages(fold.held_out, Eigen::all) = said;
   });
   const Vector errors = SquaredErrors(y, stages, table.weights);
   Index best = 0;

@@ -34,6 +34,24 @@ TEST(TreeCandidate, FindsAJumpAndNothingInNoise) {
   EXPECT_GT(LeftOutError(Jumping(600, 0)), 0.95);
 }
 
+// A patchwork of 32 x 32 fields, each with a level of its own: six divisions cannot tell them apart.
+TEST(TreeCandidate, GrowsDeepTreesWhereTheyPay) {
+  constexpr Index kFields = 32, kRows = 6000;
+  RandomStream stream(9);
+  const Matrix levels = stream.NormalMatrix(kFields, kFields);
+  DatasetParts parts;
+  parts.schema = NumericSchema({"a", "b"}, {"y"});
+  parts.inputs = Moments::Certain(Matrix(kRows, 2));
+  parts.targets = 0.1 * stream.NormalMatrix(kRows, 1);
+  for (Index n = 0; n < kRows; ++n) {
+    const auto a = static_cast<Index>(kFields * stream.Uniform());
+    const auto b = static_cast<Index>(kFields * stream.Uniform());
+    parts.inputs.mean.row(n) << static_cast<double>(a), static_cast<double>(b);
+    parts.targets(n, 0) += levels(a, b);
+  }
+  EXPECT_LT(LeftOutError(ScaleTable(parts, Recipe())), 0.1);
+}
+
 TEST(TreeCandidate, WantsRowsAndCellsThatAreKnown) {
   EXPECT_FALSE(TreeCandidate::CanLearn(Jumping(400, 1)));
   ScaledTable table = Jumping(401, 1);

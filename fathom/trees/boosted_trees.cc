@@ -1,7 +1,6 @@
 #include "fathom/trees/boosted_trees.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 
@@ -13,13 +12,6 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMostBins = 256;
-
-// The cells of a column by their places among at most 255 cuts: a cell of bin b is above cut b - 1
-// and at most cut b.
-struct BinnedColumn {
-  std::vector<double> cuts;
-  std::vector<std::uint8_t> bins;  // [N]
-};
 
 // Half way between neighbouring values; of many values, between those at even shares of the rows.
 std::vector<double> CutsBetween(std::vector<double> values) {
@@ -42,56 +34,71 @@ std::vector<double> CutsBetween(std::vector<double> values) {
   return cuts;
 }
 
-BinnedColumn BinColumn(const Matrix& x, Index column, std::span<const Index> rows) {
-  BinnedColumn binned;
-  std::vector<double> values;
-  for (const Index n : rows) values.push_back(x(n, column));
-  binned.cuts = CutsBetween(values);
-  for (const double value : values) {
-    const auto place = std::lower_bound(binned.cuts.begin(), binned.cuts.end(), value);
-    binned.bins.push_back(static_cast<std::uint8_t>(place - binned.cuts.begin()));
+// The cells of a table by their places among the cuts of their columns, of which there are at most
+// 255: a cell of bin b is above cut b - 1 and at most cut b.
+struct BinnedTable {
+  BinnedTable(const Matrix& x, std::span<const Index> rows, Index columns)
+      : width(static_cast<std::size_t>(columns)), bins(rows.size() * width) {
+    std::vector<double> values(rows.size());
+    for (Index c = 0; c < columns; ++c) {
+      for (std::size_t n = 0; n < rows.size(); ++n) values[n] = x(rows[n], c);
+      cuts.push_back(CutsBetween(values));
+      for (std::size_t n = 0; n < rows.size(); ++n) {
+        const auto place = std::lower_bound(cuts.back().begin(), cuts.back().end(), values[n]);
+        bins[n * width + static_cast<std::size_t>(c)] =
+            static_cast<std::uint8_t>(place - cuts.back().begin());
+      }
+    }
   }
-  return binned;
-}
+
+  const std::uint8_t* Row(std::int32_t n) const {
+    return &bins[static_cast<std::size_t>(n) * width];
+  }
+
+  std::size_t width;
+  std::vector<std::vector<double>> cuts;  // [columns]
+  std::vector<std::uint8_t> bins;         // [rows, columns]
+};
 
 struct Sums {
   double G = 0;
   double C = 0;
-  void Add(double residual, double count) {
-    G += count * residual;
-    C += count;
+  void Add(const Sums& other) {
+    G += other.G;
+    C += other.C;
   }
+  Sums Without(const Sums& part) const { return {G - part.G, C - part.C}; }
   double Score(double penalty) const { return G * G / (C + penalty); }
 };
+
+// The sums of a node's rows by their bins, column after column.
+using Histogram = std::vector<Sums>;
 
 // Grows one tree after another on the residuals.
 class TreeGrower {
  public:
-  // Row n of the bins, of y and of the counts is rows[n] of x.
+  // Row n of y and of the counts is rows[n] of x.
   TreeGrower(const Matrix& x, std::span<const Index> rows, Vector y, Vector counts,
              const TreeFit& options)
-      : x_(x), rows_(rows), residual_(std::move(y)), counts_(std::move(counts)), fit_(options) {
-    const Index columns = fit_.columns > 0 ? std::min(fit_.columns, x.cols()) : x.cols();
-    for (Index c = 0; c < columns; ++c) columns_.push_back(BinColumn(x, c, rows));
+      : table_(x, rows, options.columns > 0 ? std::min(options.columns, x.cols()) : x.cols()),
+        residual_(std::move(y)),
+        counts_(std::move(counts)),
+        fit_(options) {
     trees_.base = residual_.dot(counts_) / counts_.sum();
     residual_.array() -= trees_.base;
   }
 
   void Add(RandomStream* stream) {
-    std::vector<std::int32_t> seen;
+    std::vector<std::int32_t> seen, others;
     for (Index n = 0; n < residual_.size(); ++n) {
-      if (stream->Uniform() < fit_.share_of_rows) seen.push_back(static_cast<std::int32_t>(n));
+      const bool sees = stream->Uniform() < fit_.share_of_rows;
+      (sees ? seen : others).push_back(static_cast<std::int32_t>(n));
     }
-    // Where columns are few, each of them may be needed: a tree without one of those that matter
-    // together learns noise instead (docs/measurements/decisions.md).
-    const Index all = std::ssize(columns_);
-    const auto some =
-        static_cast<Index>(std::ceil(fit_.share_of_columns * static_cast<double>(all)));
-    asked_ = stream->Sample(all, std::max(some, std::min(all, fit_.least_columns)));
-    std::sort(asked_.begin(), asked_.end());
+    AskSome(stream);
     trees_.roots.push_back(static_cast<std::int32_t>(trees_.nodes.size()));
-    Grow(seen, 0);
-    for (Index n = 0; n < residual_.size(); ++n) residual_[n] -= Newest(rows_[n]);
+    bins_of_nodes_.clear();
+    Grow(seen, 0, {});
+    for (const std::int32_t n : others) residual_[n] -= Newest(n);
   }
 
   BoostedTrees Take() { return std::move(trees_); }
@@ -101,70 +108,160 @@ class TreeGrower {
     Index column = -1;
     std::size_t bin = 0;  // the last on the left
   };
+  // The best division that was found so far.
+  struct Search {
+    Division best;
+    double most;  // its score
+  };
 
-  void Grow(std::span<std::int32_t> rows, int depth) {
-    Sums sums;
-    for (const std::int32_t n : rows) sums.Add(residual_[n], counts_[n]);
-    const Division division = depth < fit_.depth ? Divide(rows, sums) : Division{};
-    const std::size_t own = trees_.nodes.size();
-    if (division.column < 0) {
-      trees_.nodes.push_back({.value = fit_.rate * sums.G / (sums.C + fit_.penalty)});
-      return;
+  // Chooses the columns that the next tree may ask.
+  void AskSome(RandomStream* stream) {
+    // Where columns are few, each of them may be needed: a tree without one of those that matter
+    // together learns noise instead (docs/measurements/decisions.md).
+    const Index all = std::ssize(table_.cuts);
+    const auto some =
+        static_cast<Index>(std::ceil(fit_.share_of_columns * static_cast<double>(all)));
+    asked_ = stream->Sample(all, std::max(some, std::min(all, fit_.least_columns)));
+    std::sort(asked_.begin(), asked_.end());
+    begin_of_.clear();
+    bins_in_all_ = 0;
+    for (const Index c : asked_) {
+      begin_of_.push_back(bins_in_all_);
+      bins_in_all_ += CutsOf(c).size() + 1;
     }
-    const BinnedColumn& column = columns_[static_cast<std::size_t>(division.column)];
-    trees_.nodes.push_back(
-        {.column = static_cast<std::int32_t>(division.column), .value = column.cuts[division.bin]});
-    const auto right = std::stable_partition(rows.begin(), rows.end(), [&](std::int32_t n) {
-      return column.bins[static_cast<std::size_t>(n)] <= division.bin;
-    });
-    Grow({rows.begin(), right}, depth + 1);
-    trees_.nodes[own].right = static_cast<std::int32_t>(trees_.nodes.size());
-    Grow({right, rows.end()}, depth + 1);
   }
 
-  Division Divide(std::span<const std::int32_t> rows, const Sums& sums) const {
-    Division best;
-    if (sums.C < 2 * fit_.least) return best;
-    // Rounding alone is no gain.
-    double most = sums.Score(fit_.penalty) * (1 + 1e-9);
-    std::array<Sums, kMostBins> bins;
-    for (const Index c : asked_) {
-      const BinnedColumn& column = columns_[static_cast<std::size_t>(c)];
-      std::fill_n(bins.begin(), column.cuts.size() + 1, Sums());
-      for (const std::int32_t n : rows)
-        bins[column.bins[static_cast<std::size_t>(n)]].Add(residual_[n], counts_[n]);
-      Sums left;
-      for (std::size_t b = 0; b < column.cuts.size(); ++b) {
-        left.G += bins[b].G;
-        left.C += bins[b].C;
-        const Sums right{sums.G - left.G, sums.C - left.C};
-        if (left.C < fit_.least) continue;
-        if (right.C < fit_.least) break;
-        const double score = left.Score(fit_.penalty) + right.Score(fit_.penalty);
-        if (!(score > most)) continue;
-        most = score;
-        best = {c, b};
+  const std::vector<double>& CutsOf(Index column) const {
+    return table_.cuts[static_cast<std::size_t>(column)];
+  }
+
+  Sums SumsOf(std::int32_t n) const { return {counts_[n] * residual_[n], counts_[n]}; }
+
+  // Rows that are too few to fill a histogram are sorted instead.
+  static bool AreFew(std::span<const std::int32_t> rows) {
+    constexpr std::size_t kFew = 48;
+    return rows.size() <= kFew;
+  }
+
+  Histogram MakeHistogram(std::span<const std::int32_t> rows) const {
+    Histogram histogram(bins_in_all_);
+    for (const std::int32_t n : rows) {
+      const std::uint8_t* bins = table_.Row(n);
+      const Sums own = SumsOf(n);
+      for (std::size_t i = 0; i < asked_.size(); ++i)
+        histogram[begin_of_[i] + bins[asked_[i]]].Add(own);
+    }
+    return histogram;
+  }
+
+  // The histogram of the rows, unless they are few.
+  void Grow(std::span<std::int32_t> rows, int depth, Histogram histogram) {
+    Sums sums;
+    for (const std::int32_t n : rows) sums.Add(SumsOf(n));
+    Search search{{}, sums.Score(fit_.penalty) * (1 + 1e-9)};  // rounding alone is no gain
+    if (depth < fit_.depth && sums.C >= 2 * fit_.least) {
+      if (AreFew(rows)) {
+        SearchBySorting(rows, sums, &search);
+      } else {
+        if (histogram.empty()) histogram = MakeHistogram(rows);
+        SearchBins(histogram, sums, &search);
       }
     }
-    return best;
+    const Division division = search.best;
+    const std::size_t own = trees_.nodes.size();
+    bins_of_nodes_.push_back(static_cast<std::uint8_t>(division.bin));
+    if (division.column < 0) {
+      const double value = fit_.rate * sums.G / (sums.C + fit_.penalty);
+      trees_.nodes.push_back({.value = value});
+      for (const std::int32_t n : rows) residual_[n] -= value;
+      return;
+    }
+    trees_.nodes.push_back({.column = static_cast<std::int32_t>(division.column),
+                            .value = CutsOf(division.column)[division.bin]});
+    const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](std::int32_t n) {
+      return table_.Row(n)[division.column] <= division.bin;
+    });
+    const std::span<std::int32_t> left(rows.begin(), middle), right(middle, rows.end());
+    Histogram of_left, of_right;
+    if (depth + 1 < fit_.depth) Divide(left, right, std::move(histogram), &of_left, &of_right);
+    Grow(left, depth + 1, std::move(of_left));
+    trees_.nodes[own].right = static_cast<std::int32_t>(trees_.nodes.size());
+    Grow(right, depth + 1, std::move(of_right));
   }
 
-  double Newest(Index row) const {
-    auto node = static_cast<std::size_t>(trees_.roots.back());
+  // The histogram of the larger part is what that of the smaller one leaves over of both.
+  void Divide(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
+              Histogram both, Histogram* of_left, Histogram* of_right) const {
+    const bool left_is_larger = left.size() > right.size();
+    if (AreFew(left_is_larger ? left : right)) return;
+    Histogram smaller = MakeHistogram(left_is_larger ? right : left);
+    for (std::size_t b = 0; b < both.size(); ++b) both[b] = both[b].Without(smaller[b]);
+    *of_left = std::move(left_is_larger ? both : smaller);
+    *of_right = std::move(left_is_larger ? smaller : both);
+  }
+
+  // Takes a division of a node with these sums if it is better. False if too few rows are on the
+  // right, as they will be behind it.
+  bool Try(const Division& division, const Sums& left, const Sums& sums, Search* search) const {
+    const Sums right = sums.Without(left);
+    if (left.C < fit_.least) return true;
+    if (right.C < fit_.least) return false;
+    const double score = left.Score(fit_.penalty) + right.Score(fit_.penalty);
+    if (score > search->most) *search = {division, score};
+    return true;
+  }
+
+  void SearchBins(const Histogram& histogram, const Sums& sums, Search* search) const {
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      const Sums* bins = &histogram[begin_of_[i]];
+      Sums left;
+      for (std::size_t b = 0; b < CutsOf(asked_[i]).size(); ++b) {
+        left.Add(bins[b]);
+        if (!Try({asked_[i], b}, left, sums, search)) break;
+      }
+    }
+  }
+
+  void SearchBySorting(std::span<const std::int32_t> rows, const Sums& sums, Search* search) const {
+    std::vector<std::uint32_t> order(rows.size());  // the bin, and the place among the rows
+    constexpr int kPlaceBits = 8;
+    for (const Index c : asked_) {
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        order[i] =
+            (std::uint32_t{table_.Row(rows[i])[c]} << kPlaceBits) + static_cast<std::uint32_t>(i);
+      std::sort(order.begin(), order.end());
+      Sums left;
+      for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        left.Add(SumsOf(rows[order[i] & ((1U << kPlaceBits) - 1)]));
+        const std::size_t bin = order[i] >> kPlaceBits;
+        if (bin == order[i + 1] >> kPlaceBits) continue;
+        if (!Try({c, bin}, left, sums, search)) break;
+      }
+    }
+  }
+
+  // What the newest tree says of a row.
+  double Newest(std::int32_t n) const {
+    const std::uint8_t* bins = table_.Row(n);
+    const auto root = static_cast<std::size_t>(trees_.roots.back());
+    std::size_t node = root;
     while (trees_.nodes[node].column >= 0) {
       const TreeNode& here = trees_.nodes[node];
-      node = x_(row, here.column) <= here.value ? node + 1 : static_cast<std::size_t>(here.right);
+      node = bins[here.column] <= bins_of_nodes_[node - root]
+                 ? node + 1
+                 : static_cast<std::size_t>(here.right);
     }
     return trees_.nodes[node].value;
   }
 
-  const Matrix& x_;
-  std::span<const Index> rows_;
+  BinnedTable table_;
   Vector residual_;
   Vector counts_;
   const TreeFit& fit_;
-  std::vector<BinnedColumn> columns_;
-  std::vector<Index> asked_;  // columns, by the tree that grows
+  std::vector<Index> asked_;                 // columns, by the tree that grows
+  std::vector<std::size_t> begin_of_;        // [asked] where its bins begin in a histogram
+  std::size_t bins_in_all_ = 0;              // of a histogram
+  std::vector<std::uint8_t> bins_of_nodes_;  // the last on the left, of the tree that grows
   BoostedTrees trees_;
 };
 
