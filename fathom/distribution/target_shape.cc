@@ -42,9 +42,7 @@ class ShapedObservation : public Observation {
   }
 
   bool increasing() const override { return !shape_.has_value; }
-  double At(double z) const override {
-    return shape_.step > 0 ? ValueAt(z) : inverse_(z);
-  }
+  double At(double z) const override { return shape_.step > 0 ? ValueAt(z) : inverse_(z); }
 
   Moments Observe(Moments f) const override {
     Moments y(f.rows(), 1);

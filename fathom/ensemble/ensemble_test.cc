@@ -68,8 +68,8 @@ TEST(Ensemble, PredictsWhatItWasCheckedToPredict) {
 }
 
 // y is a curve of the small difference of two columns that move together. Rows that lie beyond the
-// training rows by a hundredth of the range would lose the difference if they were moved to the edge
-// of each column.
+// training rows by a hundredth of the range would lose the difference if they were moved to the
+// edge of each column.
 TEST(Ensemble, ARowAHairBeyondTheTableIsPredictedAsItStands) {
   RandomStream stream(3);
   const auto rows = [&stream](Index count, double from, double to) {

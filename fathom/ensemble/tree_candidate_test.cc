@@ -34,7 +34,8 @@ TEST(TreeCandidate, FindsAJumpAndNothingInNoise) {
   EXPECT_GT(LeftOutError(Jumping(600, 0)), 0.95);
 }
 
-// A patchwork of 32 x 32 fields, each with a level of its own: six divisions cannot tell them apart.
+// A patchwork of 32 x 32 fields, each with a level of its own: six divisions cannot tell them
+// apart.
 TEST(TreeCandidate, GrowsDeepTreesWhereTheyPay) {
   constexpr Index kFields = 32, kRows = 6000;
   RandomStream stream(9);

@@ -1,7 +1,7 @@
 // How a prediction goes on beyond the range of the training rows, where members know nothing: GPs
 // return to their mean, and do so with confidence. With x' the row moved to the edge of the range
-// and a margin around it, d the distance from x' to x in lengthscales, and l a straight line through
-// the whole table:
+// and a margin around it, d the distance from x' to x in lengthscales, and l a straight line
+// through the whole table:
 //   centre(x)   = centre(x') + b (l(x) - l(x')) + r (1 - exp(-d)) (l(x') - centre(x'))
 //   spread(x)^2 = spread(x')^2 + min(growth d^power, limit)^2                             [beyond]
 // Blocks of rows that were held out at the edges of the table have told whether the prediction

@@ -22,8 +22,8 @@ Index ForEachOfKind(const Projection::Rows& var, bool certain, Visit visit) {
   return i;
 }
 
-// The rows of one kind, gathered into contiguous arrays at the begin of the tape, unless all rows of
-// the tile are of that kind.
+// The rows of one kind, gathered into contiguous arrays at the begin of the tape, unless all rows
+// of the tile are of that kind.
 struct Gathered {
   Gathered(Index rows, Index D, double* memory)
       : mean(memory),
