@@ -18,15 +18,15 @@ constexpr Index kMostEdgeColumns = 4;
 constexpr Index kLeastRows = 5;                  // of a block
 constexpr Index kMostBlockRows = 64;             // of a block that are predicted
 constexpr double kPowers[] = {1, 0.5, 0.25, 2};  // of equals, the first
-constexpr double kMargin = 0.05;                 // of a column's range: Beyond::margin
+constexpr double kMargin = 0.05;                 // of a column's range, if blocks reach beyond it
 constexpr Course kCourses[] = {Course::kLine, Course::kSlope, Course::kStay};
 
 // Rows beyond the others in one column, and those that stay.
 struct Block {
   Index column = 0;
-  double sign = 1;  // 1: at the upper end, -1: at the lower
   double edge = 0;  // of those that stay, with the margin
-  std::vector<Index> outside = {}, inside = {};
+  std::vector<Index> inside = {};
+  std::vector<Index> outside = {};  // those beyond the margin
 };
 
 // What was predicted of a block without its rows.
@@ -54,18 +54,18 @@ std::vector<Index> MostRelevant(const Vector& lengthscales) {
 
 // About this share of the rows at the upper (sign 1) or lower (sign -1) end of a column; empty
 // where the column has no such end, as where it takes few values.
-Block FindBlock(const Moments& x, Index column, double sign, double share) {
+Block FindBlock(const Moments& x, Index column, double sign, double share, double margin) {
   const Index N = x.rows();
   Vector values = sign * x.mean.col(column);
   std::sort(values.begin(), values.end());
   const auto inside = static_cast<Index>((1 - share) * static_cast<double>(N));
-  Block block{
-      .column = column, .sign = sign, .edge = sign * values[std::max<Index>(inside - 1, 0)]};
+  Block block{.column = column, .edge = sign * values[std::max<Index>(inside - 1, 0)]};
+  const double edge = block.edge;
+  block.edge += sign * margin * (sign * edge - values[0]);
   for (Index n = 0; n < N; ++n) {
-    const bool beyond = sign * (x.mean(n, column) - block.edge) > 0;
-    (beyond ? block.outside : block.inside).push_back(n);
+    if (sign * (x.mean(n, column) - edge) <= 0) block.inside.push_back(n);
+    if (sign * (x.mean(n, column) - block.edge) > 0) block.outside.push_back(n);
   }
-  block.edge += sign * kMargin * (block.edge * sign - values[0]);
   const auto rows = static_cast<Index>(block.outside.size());
   if (rows < kLeastRows || 4 * rows < static_cast<Index>(share * static_cast<double>(N)))
     block.outside.clear();
@@ -99,8 +99,7 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
 
   const Moments x = RowsOf(table.x, asked);
   Moments edge = x;
-  for (double& cell : edge.mean.col(block.column))
-    cell = block.sign > 0 ? std::min(cell, block.edge) : std::max(cell, block.edge);
+  edge.mean.col(block.column).setConstant(block.edge);
   const Matrix line_at_edge = PredictRidge(line, edge).mean;
   const Prediction at_edge =
       neighbours.Prepare(pool, Precision::kDouble)->Predict(WithTrend(edge, line_at_edge), {});
@@ -192,14 +191,19 @@ std::shared_ptr<const Beyond> FitBeyond(const ScaledTable& table,
   auto beyond = std::make_shared<Beyond>();
   beyond->lengthscales = ShortestOf(on_line, table.x.cols());
   std::vector<Outcome> outcomes;
-  for (const Index column : MostRelevant(beyond->lengthscales)) {
-    for (const double share : {0.1, 0.2}) {
-      for (const double sign : {-1.0, 1.0}) {
-        const Block block = FindBlock(table.x, column, sign, share);
-        if (!block.outside.empty())
-          outcomes.push_back(Predict(table, on_line, beyond->lengthscales, block, pool));
+  // Blocks may lie in the margin, as those of a column of two clusters do.
+  for (const double margin : {kMargin, 0.0}) {
+    beyond->margin = margin;
+    for (const Index column : MostRelevant(beyond->lengthscales)) {
+      for (const double share : {0.1, 0.2}) {
+        for (const double sign : {-1.0, 1.0}) {
+          const Block block = FindBlock(table.x, column, sign, share, margin);
+          if (!block.outside.empty())
+            outcomes.push_back(Predict(table, on_line, beyond->lengthscales, block, pool));
+        }
       }
     }
+    if (!outcomes.empty()) break;
   }
   if (outcomes.empty()) return nullptr;
   const Ridge line = FitRidge(table.x, table.y, table.weights).ridge;
@@ -207,9 +211,8 @@ std::shared_ptr<const Beyond> FitBeyond(const ScaledTable& table,
   beyond->intercept = line.intercept - line.weights.transpose() * line.centre;
   const std::size_t course = BestCourse(outcomes);
   beyond->course = kCourses[course];
-  beyond->margin = kMargin;
-  // What stays where it is has a range. A bent target (log) would make a mean without end of
-  // spreads that do not.
+  // What stays where it is has a range. On a log scale, a spread without end would make the mean
+  // absurd.
   constexpr double kMostOfStay = 3;  // times the spread of the target
   if (beyond->course == Course::kStay) beyond->limit = kMostOfStay;
   FitGrowth(outcomes, course, beyond.get());

@@ -37,6 +37,7 @@ TEST(Edges, ALineGoesOnAsALine) {
   ASSERT_NE(beyond, nullptr);
   EXPECT_EQ(beyond->course, Course::kLine);
   EXPECT_EQ(beyond->limit, 0);
+  EXPECT_EQ(beyond->margin, 0.05);
   EXPECT_NEAR(beyond->slope(0, 0), 0.96, 0.05);
   // Its errors hardly grow: three lengthscales add about the noise.
   EXPECT_LT(beyond->growth[0] * std::pow(3, beyond->power), 0.45);
@@ -61,6 +62,21 @@ TEST(Edges, ACurveMakesErrorsGrow) {
   const auto beyond = FitBeyond(table, {Gp(1, 1, 0.0025)}, pool);
   ASSERT_NE(beyond, nullptr);
   EXPECT_GT(beyond->growth[0], 0.1);
+}
+
+// Of two clusters the blocks lie in the margin, which there is therefore none of.
+TEST(Edges, ClustersHaveEdgesWithoutAMargin) {
+  const ThreadPool pool(1);
+  RandomStream stream(4);
+  ScaledTable table = TableOf(200, [&](double t) { return t * t + 0.05 * stream.Normal(); });
+  for (Index n = 0; n < 200; ++n) {
+    double& x = table.x.mean(n, 0);
+    x = (x > 0 ? 1 : -1) + 0.01 * x;
+  }
+  const auto beyond = FitBeyond(table, {Gp(0.02, 1, 0.0025)}, pool);
+  ASSERT_NE(beyond, nullptr);
+  EXPECT_EQ(beyond->margin, 0);
+  EXPECT_GT(beyond->growth[0], 0.01);
 }
 
 // A column of two values has no end that could be held out.

@@ -279,7 +279,7 @@ double Run(const neighbour::Work& work) {
 }  // namespace
 
 bool SingleIsEnough(const NeighbourGp& gp, const NeighbourData& data) {
-  constexpr double kMostRatio = 5;
+  constexpr double kMostRatio = 0.5;
   double weight = 1;
   for (const double w : data.weights) weight = std::max(weight, w);
   return gp.variance * weight <= kMostRatio * gp.noise;

@@ -78,7 +78,7 @@ struct NeighbourQueries {
   bool single = false;  // moments in single precision, in half of the time
 };
 // Whether single precision is enough: the larger v / s, the more a rounding error counts. Mean and
-// standard deviation are then right to 1e-5 of the standard deviation (tested).
+// standard deviation are then right to 1e-6 of the standard deviation (tested).
 bool SingleIsEnough(const NeighbourGp& gp, const NeighbourData& data);
 void NeighbourMoments(const NeighbourGp& gp, const NeighbourData& data,
                       const NeighbourQueries& queries, double* mean, double* var);

@@ -154,7 +154,7 @@ class TreeGrower {
     return histogram;
   }
 
-  // The histogram of the rows, unless they are few.
+  // `histogram` is that of the rows; empty where they are few, and at the root.
   void Grow(std::span<std::int32_t> rows, int depth, Histogram histogram) {
     Sums sums;
     for (const std::int32_t n : rows) sums.Add(SumsOf(n));
@@ -196,8 +196,8 @@ class TreeGrower {
     if (AreFew(left_is_larger ? left : right)) return;
     Histogram smaller = MakeHistogram(left_is_larger ? right : left);
     for (std::size_t b = 0; b < both.size(); ++b) both[b] = both[b].Without(smaller[b]);
-    *of_left = std::move(left_is_larger ? both : smaller);
-    *of_right = std::move(left_is_larger ? smaller : both);
+    if (!AreFew(left)) *of_left = std::move(left_is_larger ? both : smaller);
+    if (!AreFew(right)) *of_right = std::move(left_is_larger ? smaller : both);
   }
 
   // Takes a division of a node with these sums if it is better. False if too few rows are on the
@@ -207,7 +207,9 @@ class TreeGrower {
     if (left.C < fit_.least) return true;
     if (right.C < fit_.least) return false;
     const double score = left.Score(fit_.penalty) + right.Score(fit_.penalty);
-    if (score > search->most) *search = {division, score};
+    // Empty bins hold what rounding has left there.
+    constexpr double kRounding = 1e-12;
+    if (score > search->most * (1 + kRounding)) *search = {division, score};
     return true;
   }
 

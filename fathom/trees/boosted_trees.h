@@ -1,4 +1,4 @@
-// Boosted regression trees: a sum of small trees, each of which learns a part of what those before
+// Boosted regression trees: a sum of trees, each of which learns a part of what those before
 // it leave over. With the residuals r and the counts c of the rows, a node of the rows R has
 //   G = sum_R c_n r_n,  C = sum_R c_n;   a leaf adds  rate G / (C + penalty)        [boosted-trees]
 // and a node is divided where G_l^2 / (C_l + penalty) + G_r^2 / (C_r + penalty) is largest. Each

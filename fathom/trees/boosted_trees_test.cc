@@ -111,18 +111,22 @@ TEST(BoostedTrees, UncertainCellsGoBothWays) {
   EXPECT_NEAR(at(0, 1e12), 5, 1e-4);
 }
 
+// Few rows are sorted, many are counted by their bins.
 TEST(BoostedTrees, ARowThatCountsTwiceIsThereTwice) {
-  RandomStream stream(3);
-  const Matrix x = stream.NormalMatrix(20, 2);
-  const Vector y = stream.NormalMatrix(20, 1).col(0);
-  const Vector weights = Vector::Constant(20, 2);
-  Matrix twice(40, 2);
-  twice << x, x;
-  Vector y_twice(40);
-  y_twice << y, y;
-  const BoostedTrees weighted = FitBoostedTrees(x, y, weights, Whole(3, 2));
-  const BoostedTrees copied = FitBoostedTrees(twice, y_twice, {}, Whole(3, 2));
-  for (Index n = 0; n < 20; ++n) EXPECT_NEAR(Predict(weighted, x, n), Predict(copied, x, n), 1e-12);
+  for (const Index rows : {20, 400}) {
+    RandomStream stream(3);
+    const Matrix x = stream.NormalMatrix(rows, 2);
+    const Vector y = stream.NormalMatrix(rows, 1).col(0);
+    const Vector weights = Vector::Constant(rows, 2);
+    Matrix twice(2 * rows, 2);
+    twice << x, x;
+    Vector y_twice(2 * rows);
+    y_twice << y, y;
+    const BoostedTrees weighted = FitBoostedTrees(x, y, weights, Whole(3, 6));
+    const BoostedTrees copied = FitBoostedTrees(twice, y_twice, {}, Whole(3, 6));
+    for (Index n = 0; n < rows; ++n)
+      EXPECT_NEAR(Predict(weighted, x, n), Predict(copied, x, n), 1e-12);
+  }
 }
 
 TEST(BoostedTrees, WhatSaysNothingIsNotAsked) {
