@@ -64,7 +64,7 @@ TEST(Edges, ACurveMakesErrorsGrow) {
   EXPECT_GT(beyond->growth[0], 0.1);
 }
 
-// Of two clusters the blocks lie in the margin, which there is therefore none of.
+// All blocks of two clusters would lie in a margin, so there is none.
 TEST(Edges, ClustersHaveEdgesWithoutAMargin) {
   const ThreadPool pool(1);
   RandomStream stream(4);

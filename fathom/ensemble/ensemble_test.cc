@@ -90,6 +90,10 @@ TEST(Ensemble, ARowAHairBeyondTheTableIsPredictedAsItStands) {
   const DatasetParts beyond = rows(50, 1.005, 1.02);
   const Matrix mean = ModelPredictor(model, 1).Predict(beyond.inputs).Mean();
   EXPECT_LT((mean - beyond.targets).cwiseAbs().maxCoeff(), 0.3);
+  // The margin is part of the model file.
+  const TestFolder folder;
+  SaveModel(model, folder.Path("m"));
+  EXPECT_EQ(ModelPredictor(LoadModel(folder.Path("m")), 1).Predict(beyond.inputs).Mean(), mean);
 }
 
 TEST(Ensemble, ARowsBitsDoNotDependOnTheRowsBesideIt) {

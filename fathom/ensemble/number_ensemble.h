@@ -21,9 +21,9 @@ class NumberEnsemble {
  public:
   using Callback = std::function<bool(const Progress&)>;
 
-  // Fits the straight line and the neighbour GP on it, unless the recipe wants networks alone, or
-  // an earlier fit to the same table has OnLine(). Keeps references to the table, the pool and the
-  // recipe.
+  // Fits the straight line and the neighbour GP on it, unless the recipe wants networks alone.
+  // `on_line`: OnLine() of an earlier fit to the same table, whose hyperparameters are used again.
+  // Keeps references to the table, the pool and the recipe.
   NumberEnsemble(const ScaledTable& table, const Recipe& recipe, const ThreadPool& pool,
                  Callback callback, const std::vector<NeighbourGp>& on_line = {});
 

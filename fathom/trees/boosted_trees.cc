@@ -183,15 +183,16 @@ class TreeGrower {
     });
     const std::span<std::int32_t> left(rows.begin(), middle), right(middle, rows.end());
     Histogram of_left, of_right;
-    if (depth + 1 < fit_.depth) Divide(left, right, std::move(histogram), &of_left, &of_right);
+    if (depth + 1 < fit_.depth)
+      SplitHistogram(left, right, std::move(histogram), &of_left, &of_right);
     Grow(left, depth + 1, std::move(of_left));
     trees_.nodes[own].right = static_cast<std::int32_t>(trees_.nodes.size());
     Grow(right, depth + 1, std::move(of_right));
   }
 
   // The histogram of the larger part is what that of the smaller one leaves over of both.
-  void Divide(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
-              Histogram both, Histogram* of_left, Histogram* of_right) const {
+  void SplitHistogram(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
+                      Histogram both, Histogram* of_left, Histogram* of_right) const {
     const bool left_is_larger = left.size() > right.size();
     if (AreFew(left_is_larger ? left : right)) return;
     Histogram smaller = MakeHistogram(left_is_larger ? right : left);
