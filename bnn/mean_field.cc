@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bnn/thin_products.h"
 #include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
-#include "fathom/base/linalg.h"
 
 namespace fathom::bnn {
 
@@ -138,8 +138,8 @@ void LocalForward(const MlpShape& shape, const MeanField& q, const Matrix& X, co
     const Index rows = tape->h[l].rows();
     tape->mean[l].resize(rows, shape.fan_out(l));
     tape->var[l].resize(rows, shape.fan_out(l));
-    SetTimesTransposed(tape->h[l], shape.Layer(q.mu, l), tape->mean[l]);
-    SetTimesTransposed(tape->squares[l], shape.Layer(tape->variances, l), tape->var[l]);
+    TimesTransposed(tape->h[l], shape.Layer(q.mu, l), tape->mean[l]);
+    TimesTransposed(tape->squares[l], shape.Layer(tape->variances, l), tape->var[l]);
     tape->ratio[l].resize(eps[l].rows(), shape.fan_out(l));
     if (l + 1 < L) DrawHidden(shape, l, eps[l], tape);
   }
@@ -197,9 +197,9 @@ void LocalBackward(const MlpShape& shape, const MeanField& q, const Vector& d_f,
     const Index rows = tape->h[l].rows();
     FoldDraws(rows, &tape->d[l]);
     FoldDraws(rows, &tape->e[l]);
-    AddTransposedTimes(tape->d[l].topRows(rows), tape->h[l], shape.Layer(&gradient->mu, l));
-    tape->by_variance.resize(shape.fan_out(l), shape.fan_in(l) + 1);
-    SetTransposedTimes(tape->e[l].topRows(rows), tape->squares[l], tape->by_variance);
+    AddOuterProducts(tape->d[l].topRows(rows), tape->h[l], shape.Layer(&gradient->mu, l));
+    tape->by_variance.setZero(shape.fan_out(l), shape.fan_in(l) + 1);
+    AddOuterProducts(tape->e[l].topRows(rows), tape->squares[l], tape->by_variance);
     shape.Layer(&gradient->rho, l).array() +=
         tape->by_variance.array() * shape.Layer(tape->variances, l).array();
     if (l > 0) LocalStepDown(shape, q, l, tape);

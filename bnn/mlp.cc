@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "bnn/thin_products.h"
 #include "bnn/unit_loops.h"
 #include "fathom/base/error.h"
-#include "fathom/base/linalg.h"
 
 namespace fathom::bnn {
 
@@ -90,7 +90,7 @@ void MlpForward(const Mlp& mlp, const Eigen::Ref<const Matrix>& X, MlpTape* tape
     if (l == 0) {
       values = X;
     } else {
-      SetTimesTransposed(tape->Inputs(l - 1), mlp.Layer(l - 1), values);
+      TimesTransposed(tape->Inputs(l - 1), mlp.Layer(l - 1), values);
       Activate(shape.activation(), values);
     }
     if (factors != nullptr) values.array() *= (*factors)[l].array();
@@ -147,7 +147,7 @@ void SweepDown(const Mlp& mlp, const Vector& d_f, const InputFactors* factors, M
 void MlpBackward(const Mlp& mlp, const Vector& d_f, MlpTape* tape, Vector* d_weights,
                  const InputFactors* factors) {
   SweepDown(mlp, d_f, factors, tape, [&](Index l) {
-    AddTransposedTimes(tape->Slopes(l), tape->Inputs(l), mlp.shape.Layer(d_weights, l));
+    AddOuterProducts(tape->Slopes(l), tape->Inputs(l), mlp.shape.Layer(d_weights, l));
   });
 }
 
@@ -155,9 +155,9 @@ void MlpBackwardSquared(const Mlp& mlp, const Vector& d_f, MlpTape* tape, Vector
                         Vector* squares) {
   SweepDown(mlp, d_f, nullptr, tape, [&](Index l) {
     if (d_weights != nullptr)
-      AddTransposedTimes(tape->Slopes(l), tape->Inputs(l), mlp.shape.Layer(d_weights, l));
-    AddTransposedTimes(tape->Slopes(l).cwiseAbs2(), tape->Inputs(l).cwiseAbs2(),
-                       mlp.shape.Layer(squares, l));
+      AddOuterProducts(tape->Slopes(l), tape->Inputs(l), mlp.shape.Layer(d_weights, l));
+    AddOuterProducts(tape->Slopes(l).cwiseAbs2(), tape->Inputs(l).cwiseAbs2(),
+                     mlp.shape.Layer(squares, l));
   });
 }
 

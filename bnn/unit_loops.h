@@ -12,7 +12,7 @@ struct UnitShape {
   Index rows = 0, width = 0, h_stride = 0;
 };
 
-// h <- max(0, h)
+// h <- max(0, h); NaN stays NaN, so that a diverged chain is noticed.
 void Rectify(const UnitShape& shape, double* h);
 // d <- d where h > 0, else 0.
 void RectifyBackward(const UnitShape& shape, const double* h, double* d);
