@@ -12,6 +12,7 @@
 #include <array>
 #include <vector>
 
+#include "fathom/base/aligned.h"
 #include "fathom/base/enum_names.h"
 #include "fathom/base/random.h"
 #include "fathom/base/types.h"
@@ -85,6 +86,7 @@ struct MlpTape {
   Vector f;               // [N]
   std::vector<Matrix> h;  // [layers] the inputs of each, [>= N, n_in + 1], ones in the last column
   std::vector<Matrix> d;  // [layers] slopes of the pre-activations, [>= N, n_out]
+  AlignedBuffer scratch;  // of ReluResiduals
 
   auto Inputs(Index layer) const { return h[layer].topRows(f.size()); }
   auto Slopes(Index layer) const { return d[layer].topRows(f.size()); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "bnn/relu_residuals.h"
 #include "fathom/base/error.h"
 
 namespace fathom::bnn {
@@ -22,6 +23,7 @@ void ForEachTile(Index rows, const Visit& visit) {
 }  // namespace
 
 double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent) {
+  if (HasOneReluLayer(mlp.shape)) return ReluResiduals(mlp, rows.X, rows.y, tape, descent);
   double sum = 0;
   ForEachTile(rows.size(), [&](Index first, Index count) {
     MlpForward(mlp, rows.X.middleRows(first, count), tape);
