@@ -28,7 +28,8 @@ void RectifyAll(const UnitShape& shape, double* HWY_RESTRICT h) {
   for (Index n = 0; n < shape.rows; ++n) {
     double* const row = h + n * shape.h_stride;
     ForUnits(shape.width, [&](auto d, Index i) HWY_ATTR {
-      hn::StoreU(hn::Max(hn::LoadU(d, row + i), hn::Zero(d)), d, row + i);
+      const auto a = hn::LoadU(d, row + i);
+      hn::StoreU(hn::IfThenZeroElse(hn::Lt(a, hn::Zero(d)), a), d, row + i);
     });
   }
 }
@@ -65,21 +66,21 @@ template <bool kRectify>
 void DrawLocalRows(const LocalUnits& units, double* HWY_RESTRICT h, double* HWY_RESTRICT squares,
                    double* HWY_RESTRICT ratio) {
   const UnitShape& shape = units.shape;
-  for (Index n = 0; n < shape.rows; ++n) {
-    const double* const mean = units.mean + n % units.moment_rows * shape.width;
-    const double* const var = units.var + n % units.moment_rows * shape.width;
-    const double* const eps = units.eps + n * shape.width;
-    double* const h_row = h + n * shape.h_stride;
-    double* const squares_row = squares + n * shape.h_stride;
-    double* const ratio_row = ratio + n * shape.width;
+  for (Index m = 0; m < units.moment_rows; ++m) {
+    const double* const mean = units.mean + m * shape.width;
+    const double* const var = units.var + m * shape.width;
     ForUnits(shape.width, [&](auto d, Index i) HWY_ATTR {
+      const auto mu = hn::LoadU(d, mean + i);
       const auto sd = hn::Max(hn::Sqrt(hn::LoadU(d, var + i)), hn::Set(d, kLeastSd));
-      const auto noise = hn::LoadU(d, eps + i);
-      auto a = hn::MulAdd(sd, noise, hn::LoadU(d, mean + i));
-      if (kRectify) a = hn::Max(a, hn::Zero(d));
-      hn::StoreU(a, d, h_row + i);
-      hn::StoreU(hn::Mul(a, a), d, squares_row + i);
-      hn::StoreU(hn::Div(noise, sd), d, ratio_row + i);
+      const auto inverse = hn::Div(hn::Set(d, 1.0), sd);
+      for (Index n = m; n < shape.rows; n += units.moment_rows) {
+        const auto noise = hn::LoadU(d, units.eps + n * shape.width + i);
+        auto a = hn::MulAdd(sd, noise, mu);
+        if (kRectify) a = hn::Max(a, hn::Zero(d));
+        hn::StoreU(a, d, h + n * shape.h_stride + i);
+        hn::StoreU(hn::Mul(a, a), d, squares + n * shape.h_stride + i);
+        hn::StoreU(hn::Mul(noise, inverse), d, ratio + n * shape.width + i);
+      }
     });
   }
 }
