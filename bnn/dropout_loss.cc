@@ -21,14 +21,10 @@ void DrawFactors(const MlpShape& shape, double rate, Index rows, NoiseStream* st
 double DropoutLoss(const Mlp& mlp, const Rows& batch, const InputFactors& factors, double decay,
                    MlpTape* tape, Vector* gradient) {
   const MlpShape& shape = mlp.shape;
-  MlpForward(mlp, batch.X, tape, &factors);
   const auto rows = static_cast<double>(batch.size());
-  const Vector residuals = batch.y - tape->f;
-  double loss = residuals.squaredNorm() / rows;
-  if (gradient != nullptr) {
-    gradient->setZero(mlp.weights.size());
-    MlpBackward(mlp, -2 / rows * residuals, tape, gradient, &factors);
-  }
+  if (gradient != nullptr) gradient->setZero(mlp.weights.size());
+  double loss = SumSquaredResiduals(mlp, batch, tape, gradient, &factors) / rows;
+  if (gradient != nullptr) *gradient *= -2 / rows;
   for (Index l = 0; l < shape.num_layers(); ++l) {
     const auto W = mlp.Layer(l).leftCols(shape.fan_in(l));
     loss += decay * W.squaredNorm();

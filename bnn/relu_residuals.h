@@ -1,10 +1,11 @@
 // The residuals of a network with one hidden layer of ReLU units, and their gradient, in one go:
 // tiles of few rows pass through the first cache.
 //
-//   h_nj = max(0, W_j x_n),  f_n = w h_n + b,  r_n = y_n - f_n,  x_n ends in a one
+//   h_nj = c_nj max(0, W_j x_n),  f_n = w h_n + b,  r_n = y_n - f_n
 //
-// All of the gradient follows from one sum, because h_nj = W_j x_n wherever it is not 0:
-//   S_j = sum_n [h_nj > 0] r_n x_n:   sum_n r_n df_n/dW_j = w_j S_j,   sum_n r_n df_n/dw_j = W_j S_j
+// where x_n ends in a one, and c are dropout's factors, or ones. All of the gradient follows from
+// one sum, because h_nj = c_nj W_j x_n wherever it is not 0:
+//   S_j = sum_n [h_nj > 0] c_nj r_n x_n,  sum_n r_n df_n/dW_j = w_j S_j,  sum_n r_n df_n/dw_j = W_j S_j
 #ifndef FATHOM_BNN_RELU_RESIDUALS_H_
 #define FATHOM_BNN_RELU_RESIDUALS_H_
 
@@ -19,7 +20,7 @@ bool HasOneReluLayer(const MlpShape& shape);
 // Cost 4 N weights flop, or 2 without the gradient. NaN in rows or weights makes the sum NaN.
 // Uses only the scratch of the tape.                                         [bnn-relu-residuals]
 double ReluResiduals(const Mlp& mlp, const Matrix& X, const Vector& y, MlpTape* tape,
-                     Vector* descent);
+                     Vector* descent, const InputFactors* factors = nullptr);
 
 }  // namespace fathom::bnn
 

@@ -53,6 +53,27 @@ TEST_P(ReluResidualsOf, AreThoseOfTheGeneralNetwork) {
   });
 }
 
+TEST_P(ReluResidualsOf, WithFactorsAreThoseOfTheGeneralNetwork) {
+  const ReluProblem p = Make();
+  const Mlp mlp{p.shape, p.w};
+  RandomStream stream(3);
+  InputFactors factors = {p.X, Matrix(p.X.rows(), p.shape.fan_out(0))};
+  for (Matrix& of_layer : factors) {
+    for (double& factor : of_layer.reshaped()) factor = stream.Uniform() < 0.4 ? 0 : 1.25;
+  }
+  MlpTape tape;
+  MlpForward(mlp, p.X, &tape, &factors);
+  const Vector residuals = p.y - tape.f;
+  Vector expected = Vector::Ones(p.w.size());
+  MlpBackward(mlp, residuals, &tape, &expected, &factors);
+  ForEachSimdTarget([&] {
+    Vector descent = Vector::Ones(p.w.size());
+    EXPECT_NEAR(ReluResiduals(mlp, p.X, p.y, &tape, &descent, &factors), residuals.squaredNorm(),
+                1e-11);
+    EXPECT_LT((descent - expected).cwiseAbs().maxCoeff(), 1e-11);
+  });
+}
+
 TEST(ReluResiduals, GradientMatchesDifferences) {
   const ReluProblem p = RandomRelu(5, 3, 6);
   MlpTape tape;

@@ -27,7 +27,7 @@ void TimesTransposedThin(const ThinRows& A, const double* B, Index b_stride, Ind
   HWY_ALIGN double packed[kPackedSize];
   ForUnitVectors(units, [&](Index j, Index /*begin*/) HWY_ATTR {
     PackUnits(B + j * b_stride, UnitLanes(), A.cols, b_stride, packed);
-    ThinForward(A, packed, [=](Index n, UnitVector sum) HWY_ATTR {
+    ThinForward(A, packed, hn::Zero(Units()), [=](Index n, UnitVector sum) HWY_ATTR {
       hn::StoreU(sum, Units(), C + n * c_stride + j);
     });
   });
@@ -39,7 +39,7 @@ void AddOuterProductsThin(const double* HWY_RESTRICT D, Index d_stride, Index un
   const Index lanes = UnitLanes();
   ForUnitVectors(units, [&](Index j, Index begin) HWY_ATTR {
     std::fill_n(sums, A.cols * lanes, 0.0);
-    ThinBackward(
+    ThinBackward<false>(
         A, [=](Index n) HWY_ATTR { return hn::LoadU(Units(), D + n * d_stride + j); }, sums);
     for (Index unit = begin; unit < j + lanes; ++unit) {
       for (Index i = 0; i < A.cols; ++i) C[unit * c_stride + i] += sums[i * lanes + unit - j];

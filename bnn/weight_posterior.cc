@@ -22,15 +22,21 @@ void ForEachTile(Index rows, const Visit& visit) {
 
 }  // namespace
 
-double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent) {
-  if (HasOneReluLayer(mlp.shape)) return ReluResiduals(mlp, rows.X, rows.y, tape, descent);
+double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent,
+                           const InputFactors* factors) {
+  if (HasOneReluLayer(mlp.shape)) return ReluResiduals(mlp, rows.X, rows.y, tape, descent, factors);
   double sum = 0;
-  ForEachTile(rows.size(), [&](Index first, Index count) {
-    MlpForward(mlp, rows.X.middleRows(first, count), tape);
+  const auto add = [&](Index first, Index count) {
+    MlpForward(mlp, rows.X.middleRows(first, count), tape, factors);
     const Vector residuals = rows.y.segment(first, count) - tape->f;
     sum += residuals.squaredNorm();
-    if (descent != nullptr) MlpBackward(mlp, residuals, tape, descent);
-  });
+    if (descent != nullptr) MlpBackward(mlp, residuals, tape, descent, factors);
+  };
+  if (factors == nullptr) {
+    ForEachTile(rows.size(), add);
+  } else {
+    add(0, rows.size());
+  }
   return sum;
 }
 

@@ -17,8 +17,9 @@ struct Rows {
 };
 
 // Returns sum_n (y_n - f_n)^2 and, unless it is null, adds sum_n (y_n - f_n) df_n/dw, minus half
-// the gradient of that sum, to *descent.                                            [bnn-residuals]
-double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent);
+// the gradient of that sum, to *descent. Rows with factors are few: one tile.        [bnn-residuals]
+double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent,
+                           const InputFactors* factors = nullptr);
 
 // log N(y; f, s2) summed over rows with that sum of squares, constants included.
 double LogLikelihood(double squared_residuals, Index rows, double noise_variance);

@@ -388,8 +388,9 @@ void CheckDropout(const Json& test, Comparison* compare) {
   const double decay = WeightDecay(prior, test.at("N").get<Index>());
   MlpTape tape;
   Vector gradient;
-  const double loss =
-      DropoutLoss({shape, Numbers(test.at("W"))}, rows, factors, decay, &tape, &gradient);
+  const Vector w = Numbers(test.at("W"));
+  const double loss = DropoutLoss({shape, w}, rows, factors, decay, &tape, &gradient);
+  MlpForward({shape, w}, rows.X, &tape, &factors);
   const Json& expected = PartOf(test, "expected");
   ExpectNumber(expected, "reg", decay, compare);
   ExpectList(expected, "output", tape.f, compare);
