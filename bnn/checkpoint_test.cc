@@ -101,7 +101,7 @@ TEST_P(InterruptedBaseline, AFitThatWasKilledGoesOnFromItsLastCheckpoint) {
   const BaselineOptions options = Shortest(GetParam());
   const std::string whole = FileOf(FitBaseline(rows_, options));
   const Index all = Calls();
-  // Thousands of steps need not be as many files; the quickest quarter of a fit takes a millisecond.
+  // Thousands of steps need not be as many files; the quickest quarter of a fit takes 1 ms.
   const double interval = all < 1000 ? 0 : 1e-4;
   for (const Index part : {1, 3}) {
     Index calls = 0;

@@ -5,7 +5,8 @@
 //
 // where x_n ends in a one, and c are dropout's factors, or ones. All of the gradient follows from
 // one sum, because h_nj = c_nj W_j x_n wherever it is not 0:
-//   S_j = sum_n [h_nj > 0] c_nj r_n x_n,  sum_n r_n df_n/dW_j = w_j S_j,  sum_n r_n df_n/dw_j = W_j S_j
+//   S_j = sum_n [h_nj > 0] c_nj r_n x_n
+//   sum_n r_n df_n/dW_j = w_j S_j,  sum_n r_n df_n/dw_j = W_j S_j
 #ifndef FATHOM_BNN_RELU_RESIDUALS_H_
 #define FATHOM_BNN_RELU_RESIDUALS_H_
 

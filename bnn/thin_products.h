@@ -1,5 +1,5 @@
-// Products with a matrix of few columns, such as the inputs of a first layer. BLAS packs its factors
-// first and needs many columns to make up for it.
+// Products with a matrix of few columns, such as the inputs of a first layer. BLAS packs its
+// factors first and needs many columns to make up for it.
 #ifndef FATHOM_BNN_THIN_PRODUCTS_H_
 #define FATHOM_BNN_THIN_PRODUCTS_H_
 

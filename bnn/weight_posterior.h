@@ -17,7 +17,7 @@ struct Rows {
 };
 
 // Returns sum_n (y_n - f_n)^2 and, unless it is null, adds sum_n (y_n - f_n) df_n/dw, minus half
-// the gradient of that sum, to *descent. Rows with factors are few: one tile.        [bnn-residuals]
+// the gradient of that sum, to *descent. Rows with factors are one tile.           [bnn-residuals]
 double SumSquaredResiduals(const Mlp& mlp, const Rows& rows, MlpTape* tape, Vector* descent,
                            const InputFactors* factors = nullptr);
 
