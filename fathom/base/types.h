@@ -39,6 +39,9 @@ struct Moments {
   Index rows() const { return mean.rows(); }
   Index cols() const { return mean.cols(); }
 
+  Moments Rows(const std::vector<Index>& rows) const {
+    return {Matrix(mean(rows, Eigen::all)), Matrix(var(rows, Eigen::all))};
+  }
   Moments MiddleRows(Index begin, Index count) const {
     return {Matrix(mean.middleRows(begin, count)), Matrix(var.middleRows(begin, count))};
   }

@@ -19,6 +19,10 @@ Vector SolveFor(const Matrix& G, const std::vector<Index>& members) {
   return w / w.sum();
 }
 
+double Weighted(const Vector& a, const Vector& b, const Vector& row_weights) {
+  return row_weights.size() > 0 ? row_weights.dot(a.cwiseProduct(b)) : a.dot(b);
+}
+
 }  // namespace
 
 // By an active set: members enter where that lowers the error most and leave when their weight
@@ -73,6 +77,45 @@ Vector BlendWeights(const Matrix& errors, const Vector& row_weights) {
   }
   w = w.cwiseMax(0);
   return w / w.sum();
+}
+
+double BlendGain(const Vector& others, const Vector& newcomer, const Vector& row_weights) {
+  const Vector better = others - newcomer;
+  const double all = Weighted(others, others, row_weights);
+  const double squares = Weighted(better, better, row_weights);
+  if (!(all > 0 && squares > 0)) return 0;
+  const double t = std::clamp(Weighted(others, better, row_weights) / squares, 0.0, 1.0);
+  const Vector both = others - t * better;
+  return 1 - Weighted(both, both, row_weights) / all;
+}
+
+Vector PruneBlend(const Matrix& errors, const Vector& weights, double least,
+                  const Vector& row_weights) {
+  const auto squares_of = [&](const Vector& w) {
+    const Vector blend = errors * w;
+    return Weighted(blend, blend, row_weights);
+  };
+  const double most = (1 + least) * squares_of(weights);
+  Vector kept = weights;
+  while (true) {
+    Vector best;
+    double rises_to = std::numeric_limits<double>::infinity();
+    for (Index k = 0; k < kept.size(); ++k) {
+      std::vector<Index> rest;
+      for (Index other = 0; other < kept.size(); ++other) {
+        if (other != k && kept[other] > 0) rest.push_back(other);
+      }
+      if (kept[k] == 0 || rest.empty()) continue;
+      Vector without = Vector::Zero(kept.size());
+      without(rest) = BlendWeights(errors(Eigen::all, rest), row_weights);
+      const double squares = squares_of(without);
+      if (squares >= rises_to) continue;
+      rises_to = squares;
+      best = std::move(without);
+    }
+    if (!(rises_to <= most)) return kept;
+    kept = std::move(best);
+  }
 }
 
 Vector DoubtBlend(const Matrix& errors, const Vector& weights, Index targets,

@@ -13,6 +13,16 @@ namespace fathom {
 // wrong independently of each other, which evens out weights that few rows cannot tell apart.
 Vector BlendWeights(const Matrix& errors, const Vector& row_weights = {});
 
+// By which part a newcomer's errors e lower the squared error of others, whose blend has the errors
+// o, if it is blended with them as well as these rows can tell:
+//   1 - min_t sum_n c_n ((1 - t) o_n + t e_n)^2 / sum_n c_n o_n^2,   t between 0 and 1  [blend-gain]
+double BlendGain(const Vector& others, const Vector& newcomer, const Vector& row_weights = {});
+
+// Leaves out members that are not worth their time: one after the other, the one without which the
+// squared error rises least, as long as it is at most 1 + `least` times what it was with all.
+Vector PruneBlend(const Matrix& errors, const Vector& weights, double least,
+                  const Vector& row_weights = {});
+
 // Draws weights back to the first member, the simplest, unless the rows show clearly that the
 // others help. With g the mean over rows of how much the blend lowers the squared error of the
 // first member, and s the standard error of that mean,

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "fathom/base/random.h"
 
 namespace fathom {
@@ -59,6 +62,48 @@ TEST(Blend, IsDoubtedWhereRowsTellNothing) {
   Matrix twice(300, 2);
   twice << errors, errors;
   EXPECT_EQ(DoubtBlend(twice, weights, 2), DoubtBlend(errors, weights, 1));
+}
+
+TEST(BlendGain, IsWhatTheBestShareOfANewcomerGains) {
+  RandomStream stream(6);
+  const Vector others = stream.NormalMatrix(200, 1);
+  const Vector newcomer = 0.3 * others + stream.NormalMatrix(200, 1);
+  Vector counts = Vector::Ones(200);
+  counts.head(50).setConstant(4);
+  const double gain = BlendGain(others, newcomer, counts);
+  double least = 1;
+  for (double t = 0; t <= 1; t += 0.001) {
+    const Vector both = (1 - t) * others + t * newcomer;
+    least = std::min(least, counts.dot(both.cwiseAbs2()) / counts.dot(others.cwiseAbs2()));
+  }
+  EXPECT_NEAR(gain, 1 - least, 1e-5);
+  EXPECT_GT(gain, 0.1);
+  EXPECT_GT(std::abs(gain - BlendGain(others, newcomer)), 1e-4);  // rows count differently
+  // One that errs in the same direction but twice as far is of no use, nor is an equal one.
+  EXPECT_EQ(BlendGain(others, 2 * others), 0);
+  EXPECT_EQ(BlendGain(others, others), 0);
+  EXPECT_EQ(BlendGain(Vector::Zero(3), Vector::Ones(3)), 0);
+  EXPECT_NEAR(BlendGain(others, Vector::Zero(200)), 1, 1e-12);
+}
+
+TEST(PruneBlend, LeavesOutMembersThatGainLessThanTheyMust) {
+  RandomStream stream(7);
+  const Matrix noise = stream.NormalMatrix(5000, 4);
+  Matrix errors(5000, 4);
+  errors.col(0) = noise.col(0);
+  errors.col(1) = noise.col(1);
+  errors.col(2) =
+      noise.col(0) + 0.05 * noise.col(2);  // hardly tells anything that the first does not
+  errors.col(3) = 20 * noise.col(3);       // hardly tells anything at all
+  const Vector all = BlendWeights(errors);
+  EXPECT_GT(all.minCoeff(), 0);
+  const Vector kept = PruneBlend(errors, all, 0.01);
+  EXPECT_EQ(kept[3], 0);
+  EXPECT_EQ((kept.array() > 0).count(), 2);
+  EXPECT_GT(kept[1], 0.4);
+  EXPECT_NEAR(kept.sum(), 1, 1e-12);
+  EXPECT_LE((errors * kept).squaredNorm(), 1.01 * (errors * all).squaredNorm());
+  EXPECT_EQ((PruneBlend(errors, all, 1e9).array() > 0).count(), 1);  // one is always left
 }
 
 }  // namespace

@@ -39,16 +39,12 @@ Member AsMember(const LogisticFit& line, double weight, const ScaledTable& table
 
 }  // namespace
 
-bool IsPromisingForClasses(const ScaledTable& table, const Recipe& recipe, const CrossFit& kind,
+bool IsPromisingForClasses(const Recipe& recipe, const CrossFit& kind,
                            const std::vector<const CrossFit*>& complete) {
   constexpr double kTooFar = 0.1;  // nats per row
   // A kind without hidden layers costs next to nothing.
   if (kind.recipe().architecture.hidden.empty() || recipe.stack == Stacking::kAlways) return true;
-  std::vector<Index> rows;
-  for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
-    const std::vector<Index>& held_out = table.folds[fold].held_out;
-    rows.insert(rows.end(), held_out.begin(), held_out.end());
-  }
+  const std::vector<Index> rows = kind.RowsDone();
   if (rows.empty()) return true;
   const double own = kind.log_probability()(rows).mean();
   return std::none_of(complete.begin(), complete.end(), [&](const CrossFit* other) {

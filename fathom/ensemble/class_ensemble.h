@@ -15,7 +15,7 @@ namespace fathom {
 
 // Whether a kind is not far behind those that are complete, on the rows of the folds that it has
 // done.
-bool IsPromisingForClasses(const ScaledTable& table, const Recipe& recipe, const CrossFit& kind,
+bool IsPromisingForClasses(const Recipe& recipe, const CrossFit& kind,
                            const std::vector<const CrossFit*>& complete);
 
 // `complete` are kinds that have predicted all rows; there is at least one.

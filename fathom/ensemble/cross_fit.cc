@@ -3,24 +3,29 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "fathom/fitted/predictor.h"
 
 namespace fathom {
 
-CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe)
-    : CrossFit(dataset, table, std::move(recipe), 0) {
-  end_fold_ = table.folds.size();
+namespace {
+
+std::vector<std::size_t> FirstNumbers(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
+}  // namespace
+
+CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe)
+    : CrossFit(dataset, table, std::move(recipe), FirstNumbers(table.folds.size())) {}
+
 CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe,
-                   std::size_t fold)
-    : dataset_(dataset),
-      table_(table),
-      recipe_(std::move(recipe)),
-      first_fold_(fold),
-      end_fold_(fold + 1) {
+                   std::vector<std::size_t> folds)
+    : dataset_(dataset), table_(table), recipe_(std::move(recipe)), folds_(std::move(folds)) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   if (dataset.schema().classes.empty()) {
     const Matrix unknown = Matrix::Constant(table.rows(), table.targets(), kUnknown);
@@ -29,6 +34,15 @@ CrossFit::CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe reci
   } else {
     log_probability_ = Vector::Constant(table.rows(), kUnknown);
   }
+}
+
+std::vector<Index> CrossFit::RowsDone() const {
+  std::vector<Index> rows;
+  for (std::size_t k = 0; k < networks_.size(); ++k) {
+    const std::vector<Index>& fold = table_.folds[folds_[k]].held_out;
+    rows.insert(rows.end(), fold.begin(), fold.end());
+  }
+  return rows;
 }
 
 void CrossFit::Add(Member network) {

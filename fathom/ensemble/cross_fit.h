@@ -15,15 +15,17 @@ class CrossFit {
  public:
   // One network for each fold. Keeps references to dataset and table.
   CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe);
-  // One network, for this fold alone: of the other rows nothing is known.
-  CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe, std::size_t fold);
+  // One network for each of these folds: of the other rows nothing is known.
+  CrossFit(const Dataset& dataset, const ScaledTable& table, Recipe recipe,
+           std::vector<std::size_t> folds);
 
   const Recipe& recipe() const { return recipe_; }
-  std::size_t first_fold() const { return first_fold_; }
-  // The fold whose network comes next, or, when they are all there, the one behind the last.
-  std::size_t next_fold() const { return first_fold_ + networks_.size(); }
-  std::size_t folds_left() const { return end_fold_ - next_fold(); }
+  std::size_t folds_left() const { return folds_.size() - networks_.size(); }
   bool complete() const { return folds_left() == 0; }
+  // The fold whose network comes next; there is one unless it is complete.
+  std::size_t next_fold() const { return folds_[networks_.size()]; }
+  // The rows of the folds whose networks are there.
+  std::vector<Index> RowsDone() const;
   // Adds the network of the next fold and asks it about the rows of the fold.
   void Add(Member network);
 
@@ -40,7 +42,7 @@ class CrossFit {
   const Dataset& dataset_;
   const ScaledTable& table_;
   Recipe recipe_;
-  std::size_t first_fold_, end_fold_;
+  std::vector<std::size_t> folds_;
   std::vector<Member> networks_;
   Moments left_out_;
   Matrix cell_variance_;

@@ -72,10 +72,6 @@ Block FindBlock(const Moments& x, Index column, double sign, double share, doubl
   return block;
 }
 
-Moments RowsOf(const Moments& x, const std::vector<Index>& rows) {
-  return {x.mean(rows, Eigen::all), x.var(rows, Eigen::all)};
-}
-
 Moments WithTrend(const Moments& x, const Matrix& trend) {
   Moments both(x.rows(), x.cols() + trend.cols());
   both.mean << x.mean, trend;
@@ -89,7 +85,7 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
   const auto rows = static_cast<Index>(block.outside.size());
   const Index count = std::min(rows, kMostBlockRows);
   for (Index i = 0; i < count; ++i) asked.push_back(block.outside[i * rows / count]);
-  const Moments known = RowsOf(table.x, block.inside);
+  const Moments known = table.x.Rows(block.inside);
   const Matrix y = table.y(block.inside, Eigen::all);
   const Vector weights = table.weights.size() > 0 ? Vector(table.weights(block.inside)) : Vector();
   const Ridge line = FitRidge(known, y, weights).ridge;
@@ -97,7 +93,7 @@ Outcome Predict(const ScaledTable& table, const std::vector<NeighbourGp>& gps,
   const NeighbourExpert neighbours(
       gps, {WithTrend(known, trend), y - trend, Vector::Zero(y.cols()), weights}, kNeighbours);
 
-  const Moments x = RowsOf(table.x, asked);
+  const Moments x = table.x.Rows(asked);
   Moments edge = x;
   edge.mean.col(block.column).setConstant(block.edge);
   const Matrix line_at_edge = PredictRidge(line, edge).mean;

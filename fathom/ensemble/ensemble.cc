@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -84,11 +85,11 @@ class EnsembleTraining {
   }
 
   // Whether there is a network to train. When all kinds are complete, that may be one more: see
-  // PlanSpecialist.
+  // PlanSpecialists.
   bool HasNext() {
     if (kind_ == kinds_.size() && !finished_) {
       Finish();
-      PlanSpecialist();
+      PlanSpecialists();
     }
     return kind_ < kinds_.size();
   }
@@ -100,9 +101,9 @@ class EnsembleTraining {
   }
 
   // The networks of a kind end in optima of very different worth, which their energies tell early.
-  // If most of the weight rests on the kind, the best of them trains on: a specialist. The fold
-  // that it has left out judges it.
-  void PlanSpecialist() {
+  // If most of the weight rests on the kind, the best of them train on: specialists. The folds
+  // that they have left out judge them.
+  void PlanSpecialists() {
     const bool own_steps = recipe_.optimizer.steps > 0 || recipe_.stack == Stacking::kAlways;
     if (numbers_ == nullptr || numbers_->carrier() == nullptr || own_steps || stopped_) return;
     // What is known of copies is about the blend, and a fold must have all targets to judge by.
@@ -110,21 +111,23 @@ class EnsembleTraining {
         numbers_->calibration()->seen != nullptr) {
       return;
     }
+    constexpr std::size_t kSpecialists = 2;
     const CrossFit& carrier = *numbers_->carrier();
     const std::vector<Member>& networks = carrier.networks();
-    const auto best = std::max_element(
-        networks.begin(), networks.end(), [](const Member& one, const Member& other) {
-          return one.summary.energy_per_row < other.summary.energy_per_row;
-        });
-    kinds_.emplace_back(dataset_, *table_, carrier.recipe(),
-                        static_cast<std::size_t>(best - networks.begin()));
-    const bool in_time =
-        recipe_.optimizer.time_budget == 0 || TimeForNext() >= best->summary.seconds;
-    if (!in_time || best->summary.steps == 0) {
+    std::vector<std::size_t> folds(networks.size());
+    std::iota(folds.begin(), folds.end(), 0);
+    std::stable_sort(folds.begin(), folds.end(), [&](std::size_t one, std::size_t other) {
+      return networks[one].summary.energy_per_row > networks[other].summary.energy_per_row;
+    });
+    folds.resize(std::min(folds.size(), kSpecialists));
+    kinds_.emplace_back(dataset_, *table_, carrier.recipe(), folds);
+    const TrainingSummary& best = networks[folds.front()].summary;
+    const bool in_time = recipe_.optimizer.time_budget == 0 || TimeForNext() >= best.seconds;
+    if (!in_time || best.steps == 0) {
       kinds_.pop_back();
       return;
     }
-    scout_ = *best;
+    for (const std::size_t fold : folds) scouts_.push_back(networks[fold]);
     alive_.push_back(true);
   }
 
@@ -138,17 +141,23 @@ class EnsembleTraining {
   void Add(Member network) {
     done_.push_back(network);
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
+    if (!scouts_.empty()) begun_ = kinds_[kind_].networks().size() + 1;
     if (!failed) kinds_[kind_].Add(std::move(network));
-    if (scout_) {
-      if (!failed) numbers_->AddSpecialist(kinds_[kind_]);
-      alive_[kind_++] = false;
+    if (!scouts_.empty()) {
+      if (failed || kinds_[kind_].complete()) EndSpecialists();
       return;
     }
     const bool promising = numbers_ != nullptr
                                ? numbers_->IsPromising(kinds_[kind_])
-                               : IsPromisingForClasses(*table_, recipe_, kinds_[kind_], Complete());
+                               : IsPromisingForClasses(recipe_, kinds_[kind_], Complete());
     if (failed || !promising) alive_[kind_] = false;
     if (!alive_[kind_] || kinds_[kind_].complete()) ++kind_;
+  }
+
+  // Weighs the specialists that are there.
+  void EndSpecialists() {
+    if (!kinds_[kind_].networks().empty()) numbers_->AddSpecialists(kinds_[kind_]);
+    alive_[kind_++] = false;
   }
 
   void Stage(std::optional<Checkpoint> unfinished) {
@@ -157,8 +166,12 @@ class EnsembleTraining {
       network = Train(std::move(unfinished));
     } catch (const NumericalError& error) {
       if (done_.empty() && numbers_ == nullptr) throw;
-      alive_[kind_++] = false;
-      scout_.reset();
+      if (scouts_.empty()) {
+        alive_[kind_++] = false;
+      } else {
+        begun_ = kinds_[kind_].networks().size();
+        EndSpecialists();
+      }
       return;
     }
     if (Interrupted(network.summary)) {
@@ -170,14 +183,20 @@ class EnsembleTraining {
   }
 
   Member Train(std::optional<Checkpoint> unfinished) {
+    const Member* scout = nullptr;
+    if (!scouts_.empty()) {
+      scout = &scouts_[kinds_[kind_].networks().size()];
+      begun_ = kinds_[kind_].networks().size() + 1;
+    }
     const auto done = static_cast<double>(done_.size());
     const double all = (1 + kAgain) * (done + static_cast<double>(FoldsLeft()));
-    // A specialist is planned late. It gets half of the progress that is left.
-    const FitControl control = ControlOf({.stage = std::ssize(done_),
-                                          .steps = StepsOfDone(),
-                                          .seconds = SecondsOfDone(),
-                                          .begin = scout_ ? furthest_ : done / all,
-                                          .share = scout_ ? (1 - furthest_) / 2 : 1 / all});
+    // Specialists are planned late. Each gets half of the progress that is left.
+    const FitControl control =
+        ControlOf({.stage = std::ssize(done_),
+                   .steps = StepsOfDone(),
+                   .seconds = SecondsOfDone(),
+                   .begin = scout != nullptr ? furthest_ : done / all,
+                   .share = scout != nullptr ? (1 - furthest_) / 2 : 1 / all});
     const Dataset part = Subset(dataset_, table_->folds[kinds_[kind_].next_fold()].train);
     // A network that learns from all rows was in training when the members had been weighed.
     const bool of_all_rows = unfinished && unfinished->network.summary.rows == dataset_.rows();
@@ -185,9 +204,9 @@ class EnsembleTraining {
       unfinished->done = done_;
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
     }
-    if (scout_) {
+    if (scout != nullptr) {
       constexpr Index kTimesAsLong = 5;
-      Checkpoint start = FurtherTraining(*scout_, kTimesAsLong * scout_->summary.steps);
+      Checkpoint start = FurtherTraining(*scout, kTimesAsLong * scout->summary.steps);
       start.network.recipe.optimizer.time_budget = TimeForNext();
       return ContinueTraining(part, std::move(start), control, &since_checkpoint_);
     }
@@ -268,7 +287,7 @@ class EnsembleTraining {
     Index steps = 0;
     for (const Member& network : done_) steps += network.summary.steps;
     // The steps of a specialist go on from those of its scout.
-    if (scout_) steps -= scout_->summary.steps;
+    for (std::size_t k = 0; k < begun_; ++k) steps -= scouts_[k].summary.steps;
     return steps;
   }
 
@@ -345,6 +364,8 @@ class EnsembleTraining {
     parts.data = context_.data;
     parts.natures = natures_;
     if (!finished_) Finish();
+    // Interrupted between two specialists.
+    if (!scouts_.empty() && kind_ < kinds_.size()) EndSpecialists();
     if (numbers_ != nullptr) {
       parts.members = numbers_->members();
       parts.calibration = choice_.target.Complete(
@@ -389,12 +410,13 @@ class EnsembleTraining {
   Stopwatch watch_;
   double seconds_before_ = 0;
   Stopwatch since_checkpoint_;
-  std::deque<CrossFit> kinds_;   // in place: numbers_ has pointers to them
-  std::vector<bool> alive_;      // [kinds]: neither failed nor far behind
-  std::size_t kind_ = 0;         // in training
-  std::vector<Member> done_;     // in the order of training
-  bool finished_ = false;        // the kinds are weighed
-  std::optional<Member> scout_;  // from which a specialist goes on
+  std::deque<CrossFit> kinds_;  // in place: numbers_ has pointers to them
+  std::vector<bool> alive_;     // [kinds]: neither failed nor far behind
+  std::size_t kind_ = 0;        // in training
+  std::vector<Member> done_;    // in the order of training
+  bool finished_ = false;       // the kinds are weighed
+  std::vector<Member> scouts_;  // from which specialists go on
+  std::size_t begun_ = 0;       // of the specialists
   // When a network learns from all rows, it makes so many of its steps again.
   static constexpr double kAgain = 0.25;
   Index steps_again_ = 0;

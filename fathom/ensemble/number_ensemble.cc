@@ -37,10 +37,10 @@ Matrix Certainty(const ScaledTable& table, const Ridge& line) {
   return certainty;
 }
 
-// The others must clearly beat the first candidate, unless there is no straight line (`line` is
-// null).
-Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
-                 const RidgeFit* line) {
+// [N * targets, candidates]: how far off they are at rows that they have not seen, one target below
+// the other; 0 where the target is missing, which says nothing about any candidate.
+Matrix ErrorsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
+                const RidgeFit* line) {
   const Index N = table.rows();
   const Index T = table.targets();
   Matrix errors(N * T, static_cast<Index>(candidates.size()));
@@ -55,20 +55,40 @@ Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candida
     for (Index t = 0; t < T; ++t)
       errors.middleRows(t * N, N).array().colwise() *= certainty.col(t).array();
   }
-  const Vector counts = table.weights.size() > 0 ? table.weights.replicate(T, 1) : Vector();
-  // A missing target says nothing about any candidate.
   for (Index cell = 0; cell < errors.rows(); ++cell) {
     if (errors.row(cell).hasNaN()) errors.row(cell).setZero();
   }
-  Vector weights = BlendWeights(errors, counts);
-  if (line != nullptr) weights = DoubtBlend(errors, weights, T, counts);
-  weights = (weights.array() < kLeastWeight).select(0, weights);
-  return weights / weights.sum();
+  return errors;
 }
 
-// The squared errors of the targets that the row has.
-double KnownSquares(const Eigen::RowVectorXd& errors) {
-  return errors.array().isNaN().select(0, errors).squaredNorm();
+// How much each of these errors counts; empty if all count the same.
+Vector CountsOf(const ScaledTable& table) {
+  return table.weights.size() > 0 ? table.weights.replicate(table.targets(), 1) : Vector();
+}
+
+// Whether a part of the rows can tell what a network is worth, and whether neighbours may learn
+// what a network or trees leave over. What predicts a neighbour without itself has seen the row in
+// question, and in small tables one row bends a network: the neighbour's residual then tells what
+// it must not know. On 150 rows of a straight line with noise 1, left-out rows then had an RMSE of
+// 0.78 and new ones 1.13.
+bool HasManyRows(const ScaledTable& table) {
+  constexpr Index kLeastRows = 500;
+  return table.rows() >= kLeastRows;
+}
+
+// The others must clearly beat the first candidate, unless there is no straight line (`line` is
+// null).
+Vector WeightsOf(const ScaledTable& table, const std::vector<Candidate>& candidates,
+                 const RidgeFit* line) {
+  const Matrix errors = ErrorsOf(table, candidates, line);
+  const Vector counts = CountsOf(table);
+  Vector weights = BlendWeights(errors, counts);
+  // Members that lower the squared error by less than this are not worth their time.
+  constexpr double kWorthIt = 0.002;
+  if (HasManyRows(table)) weights = PruneBlend(errors, weights, kWorthIt, counts);
+  if (line != nullptr) weights = DoubtBlend(errors, weights, table.targets(), counts);
+  weights = (weights.array() < kLeastWeight).select(0, weights);
+  return weights / weights.sum();
 }
 
 LeftOut Together(const std::vector<Candidate>& candidates, const Vector& weights) {
@@ -131,26 +151,42 @@ double NumberEnsemble::SquaredError() const {
   return least;
 }
 
-bool NumberEnsemble::CanLearnFromResiduals() const {
-  constexpr Index kLeastRows = 500;
-  return line_ != nullptr && table_.rows() >= kLeastRows;
+void NumberEnsemble::FitTrees() {
+  if (trees_ == nullptr && recipe_.local == Local::kAuto && TreeCandidate::CanLearn(table_))
+    trees_ = std::make_unique<TreeCandidate>(table_, recipe_.seed, pool_);
 }
 
-bool NumberEnsemble::IsPromising(const CrossFit& kind) const {
+std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitResiduals(const Moments& trend) const {
+  return line_ != nullptr && HasManyRows(table_) ? FitNeighbours(trend) : nullptr;
+}
+
+bool NumberEnsemble::IsPromising(const CrossFit& kind) {
   // A kind without hidden layers costs next to nothing.
   const bool cheap = kind.recipe().architecture.hidden.empty();
-  if (on_line_ == nullptr || kind.next_fold() == 0 || cheap || recipe_.stack == Stacking::kAlways)
+  if (on_line_ == nullptr || kind.networks().empty() || cheap ||
+      recipe_.stack == Stacking::kAlways) {
     return true;
-  constexpr double kTooFar = 1.4;  // times the error of neighbours
-  double own = 0;
-  double neighbours = 0;
-  for (std::size_t fold = 0; fold < kind.next_fold(); ++fold) {
-    for (const Index n : table_.folds[fold].held_out) {
-      own += KnownSquares(table_.y.row(n) - kind.left_out().mean.row(n));
-      neighbours += KnownSquares(table_.y.row(n) - on_line_->left_out().mean.row(n));
-    }
   }
-  return own <= kTooFar * kTooFar * neighbours;
+  const std::vector<Index> rows = kind.RowsDone();
+  const ScaledTable judges = RowsOf(table_, rows);
+  const Vector counts = CountsOf(judges);
+  const auto errors_of = [&](const Moments& left_out) {
+    const Moments part = left_out.Rows(rows);
+    return Vector(ErrorsOf(judges, {{&part, nullptr}}, line_.get()));
+  };
+  const Vector own = errors_of(kind.left_out());
+  const Vector neighbours = errors_of(on_line_->left_out());
+  constexpr double kTooFar = 1.4;  // times the error of neighbours
+  if (!(own.norm() <= kTooFar * neighbours.norm())) return false;
+  if (kind.networks().size() > 1 || !HasManyRows(table_)) return true;
+  // The first network tells whether the kind adds anything to what needs no network.
+  constexpr double kLeastGain = 0.005;
+  FitTrees();
+  Matrix others(own.size(), trees_ != nullptr ? 3 : 2);
+  others.col(0) = errors_of(line_->left_out);
+  others.col(1) = neighbours;
+  if (trees_ != nullptr) others.col(2) = errors_of(trees_->left_out());
+  return BlendGain(others * BlendWeights(others, counts), own, counts) >= kLeastGain;
 }
 
 void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
@@ -159,15 +195,17 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   if (on_line_ != nullptr) candidates.push_back({&on_line_->left_out(), on_line_.get()});
   for (const CrossFit* kind : kinds) {
     candidates.push_back({&kind->left_out(), nullptr});
-    on_kinds_.push_back(CanLearnFromResiduals()
-                            ? FitNeighbours({kind->left_out().mean, kind->cell_variance()})
-                            : nullptr);
+    on_kinds_.push_back(FitResiduals({kind->left_out().mean, kind->cell_variance()}));
     if (on_kinds_.back() != nullptr)
       candidates.push_back({&on_kinds_.back()->left_out(), on_kinds_.back().get()});
   }
-  if (recipe_.local == Local::kAuto && TreeCandidate::CanLearn(table_)) {
-    trees_ = std::make_unique<TreeCandidate>(table_, recipe_.seed, pool_);
+  FitTrees();
+  if (trees_ != nullptr) {
     candidates.push_back({&trees_->left_out(), nullptr});
+    // All cells are certain where there are trees.
+    on_trees_ =
+        FitResiduals({trees_->left_out().mean, Matrix::Zero(table_.rows(), table_.targets())});
+    if (on_trees_ != nullptr) candidates.push_back({&on_trees_->left_out(), on_trees_.get()});
   }
   if (candidates.empty()) throw NumericalError("no member of the ensemble could be trained");
   const Vector weights = WeightsOf(table_, candidates, line_.get());
@@ -183,28 +221,27 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   Assemble(kinds, weights);
 }
 
-void NumberEnsemble::AddSpecialist(const CrossFit& specialist) {
-  const std::vector<Index>& rows = table_.folds[specialist.first_fold()].held_out;
-  const auto of_fold = [&rows](const Moments& all) {
-    return Moments(all.mean(rows, Eigen::all), all.var(rows, Eigen::all));
-  };
+void NumberEnsemble::AddSpecialists(const CrossFit& specialists) {
+  const std::vector<Index> rows = specialists.RowsDone();
   const ScaledTable judges = RowsOf(table_, rows);
-  const Moments others = of_fold(blend_);
-  const Moments own = of_fold(specialist.left_out());
+  const Moments others = blend_.Rows(rows);
+  const Moments own = specialists.left_out().Rows(rows);
   const Vector weights = WeightsOf(judges, {{&others, nullptr}, {&own, nullptr}}, line_.get());
   if (weights[1] == 0) return;
-  // The others are many, and would cost more time at every prediction than the specialist.
+  // The others are many, and would cost more time at every prediction than the specialists.
   constexpr double kWorthIt = 0.1;
   const double rest = weights[0] < kWorthIt ? 0 : weights[0];
   Moments spread = Centre({others, own}, {rest, 1 - rest});
-  spread.var.array() *= of_fold(centre_).var.array() / others.var.array();  // exp(2 g)
+  spread.var.array() *= centre_.Rows(rows).var.array() / others.var.array();  // exp(2 g)
   Calibration calibration = *calibration_;
   Recalibrate(judges, spread, &calibration);
   calibration_ = std::make_shared<const Calibration>(std::move(calibration));
   for (Member& member : members_) member.weight *= rest;
   if (rest == 0) members_.clear();
-  members_.push_back(specialist.networks().front());
-  members_.back().weight = 1 - rest;
+  for (const Member& network : specialists.networks()) {
+    members_.push_back(network);
+    members_.back().weight = (1 - rest) / static_cast<double>(specialists.networks().size());
+  }
 }
 
 // Follows the order of the candidates in Finish.
@@ -240,7 +277,9 @@ void NumberEnsemble::Assemble(const std::vector<const CrossFit*>& kinds, const V
     if (above > 0) add(on_kinds_[k]->MakeExpert(), above, trend);
   }
   const double trees = trees_ != nullptr ? take() : 0;
-  if (trees > 0) add(trees_->MakeExpert(), trees, {});
+  const double on_trees = on_trees_ != nullptr ? take() : 0;
+  if (trees + on_trees > 0) add(trees_->MakeExpert(), trees, {});
+  if (on_trees > 0) add(on_trees_->MakeExpert(), on_trees, {members_.size() - 1});
   if (line + on_line > 0) {
     add(std::make_shared<LinearExpert>(line_->ridge), line, {});
     if (on_line > 0) add(on_line_->MakeExpert(), on_line, {members_.size() - 1});

@@ -34,18 +34,20 @@ class NumberEnsemble {
   double SquaredError() const;
 
   // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
-  bool IsPromising(const CrossFit& kind) const;
+  bool IsPromising(const CrossFit& kind);
 
-  // Adds trees, and neighbour GPs on the kinds, all of which are complete; weighs and calibrates.
+  // Adds trees, and neighbour GPs on them and on the kinds, all of which are complete; weighs and
+  // calibrates.
   void Finish(const std::vector<const CrossFit*>& kinds);
 
   // The kind with hidden layers that most of the weight rests on, alone or below neighbours; null
-  // if there is none. A network of it is worth training for longer.
+  // if there is none. Networks of it are worth training for longer.
   const CrossFit* carrier() const { return carrier_; }
 
-  // Adds a network that has one fold left to judge it by. It is weighed against all that is there,
-  // and the calibration follows.
-  void AddSpecialist(const CrossFit& specialist);
+  // Adds networks that have a fold each to judge them by. Together they are weighed against all that
+  // is there, and the calibration follows. A row is judged by one of them and new rows are predicted
+  // by their mean, which is a little better than what is checked.
+  void AddSpecialists(const CrossFit& specialists);
 
   // The members in the order in which they build on each other, and their calibration.
   const std::vector<Member>& members() const { return members_; }
@@ -55,14 +57,13 @@ class NumberEnsemble {
   const Moments& centre() const { return centre_; }
 
  private:
-  // Whether neighbours may learn what a network leaves over. The network that predicts a neighbour
-  // without itself has seen the row in question, and in small tables one row bends a network: the
-  // neighbour's residual then tells what it must not know. On 150 rows of a straight line with
-  // noise 1, left-out rows then had an RMSE of 0.78 and new ones 1.13.
-  bool CanLearnFromResiduals() const;
   // A neighbour GP, or null where none could be fitted.
   std::unique_ptr<NeighbourCandidate> FitNeighbours(
       const Moments& trend, const std::vector<NeighbourGp>& known = {}) const;
+  // One on what networks or trees leave over; null where that may not be learnt.
+  std::unique_ptr<NeighbourCandidate> FitResiduals(const Moments& trend) const;
+  // Does nothing where they are there, or none can be.
+  void FitTrees();
   void Assemble(const std::vector<const CrossFit*>& kinds, const Vector& weights);
 
   const ScaledTable& table_;
@@ -73,6 +74,7 @@ class NumberEnsemble {
   std::unique_ptr<NeighbourCandidate> on_line_;
   std::vector<std::unique_ptr<NeighbourCandidate>> on_kinds_;
   std::unique_ptr<TreeCandidate> trees_;
+  std::unique_ptr<NeighbourCandidate> on_trees_;
   std::vector<Member> members_;
   std::shared_ptr<const Calibration> calibration_;
   const CrossFit* carrier_ = nullptr;

@@ -1,4 +1,4 @@
-// Where deep networks carry an ensemble of many rows, one of them trains on.
+// Where deep networks carry an ensemble of many rows, two of them train on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,37 +56,44 @@ double Rmse(const Model& model, const DatasetParts& rows) {
   return std::sqrt((mean - rows.targets).squaredNorm() / static_cast<double>(mean.rows()));
 }
 
-TEST(Specialist, LearnsForLongerAndIsJudgedByTheFoldThatItLeftOut) {
+TEST(Specialists, LearnForLongerAndAreJudgedByTheFoldsThatTheyLeftOut) {
   const DatasetParts many = Nested(kManyRows, 1);
   const Model whole = Fit(many, QuickDefault());
   // The steps of its scout, five times as many, and a quarter of all that on all rows.
   EXPECT_EQ(MostSteps(whole), 6 * kScoutSteps * 5 / 4);
   const HeldOutCheck& check = whole.calibration()->check;
-  EXPECT_EQ(check.rows, kManyRows / 5);
+  EXPECT_EQ(check.rows, 2 * kManyRows / 5);
   EXPECT_GT(check.coverage_95, 0.92);
   EXPECT_LT(Rmse(whole, Nested(1000, 2)), 1.1 * check.rmse);
 
-  // Interrupted while it trains, the model is the ensemble before it, and worse.
+  // Interrupted while the first trains, the model is the ensemble before it, and worse.
   const TestFolder folder;
   FitControl control;
   control.checkpoint = folder.Path("checkpoint");
   const Index others = 5 * (300 + kScoutSteps);  // of GPs, and of scouts
-  double fraction = 0;
+  double fraction = 0, before = 0;
+  Index last = others + 30;
   control.callback = [&](const Progress& progress) {
-    if (progress.step > others + 1) {
-      EXPECT_GT(progress.fraction, fraction);  // it goes on while the specialist trains
-    } else {
-      EXPECT_GE(progress.fraction, fraction);
-    }
+    EXPECT_GE(progress.fraction, fraction);
+    if (progress.step <= others + 1) before = progress.fraction;
     fraction = progress.fraction;
-    return progress.step < others + 30;
+    return progress.step < last;
   };
   const Model cut = Fit(many, QuickDefault(), control);
   EXPECT_EQ(cut.summary().reason, StopReason::kInterrupted);
-  EXPECT_EQ(cut.summary().steps, others + 30);
+  EXPECT_EQ(cut.summary().steps, last);
+  EXPECT_GT(fraction, before);  // it goes on while specialists train
   EXPECT_LE(MostSteps(cut), 300);
   EXPECT_EQ(cut.calibration()->check.rows, kManyRows);
   EXPECT_GT(cut.calibration()->check.rmse, 1.1 * check.rmse);
+
+  // Interrupted again while the second trains, the first is there.
+  last += 5 * kScoutSteps;
+  fraction = 0;
+  const Model later = Resume(many, LoadCheckpoint(control.checkpoint), control);
+  EXPECT_EQ(later.summary().steps, last);
+  EXPECT_EQ(MostSteps(later), 6 * kScoutSteps);
+  EXPECT_EQ(later.calibration()->check.rows, kManyRows / 5);
 
   // What was calibrated cannot be trained as if it were a network.
   EXPECT_THROW(StartAgain(whole, 10), Error);
