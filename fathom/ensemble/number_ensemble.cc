@@ -100,11 +100,15 @@ NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
     : table_(table), recipe_(recipe), pool_(pool), callback_(std::move(callback)) {
   if (recipe.local == Local::kNever) return;
   line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
-  // This is the line of all rows, not one without each row: a single row hardly bends it, and what
-  // it leaves over must be one function.
+  // In small tables a row bends the line of all rows, and the neighbours would hear of that. In
+  // larger ones it hardly does.
+  constexpr Index kFewRows = 500;
+  std::vector<Matrix> without;
+  for (Index t = 0; t < table.targets() && table.rows() < kFewRows; ++t)
+    without.push_back(MeansWithoutEach(*line_, table.x, table.y, t));
   on_line_ = FitNeighbours(
       {PredictRidge(line_->ridge, table.x).mean, table.x.var * line_->ridge.weights.cwiseAbs2()},
-      on_line);
+      on_line, std::move(without));
 }
 
 std::vector<NeighbourGp> NumberEnsemble::OnLine() const {
@@ -112,8 +116,12 @@ std::vector<NeighbourGp> NumberEnsemble::OnLine() const {
 }
 
 std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(
-    const Moments& trend, const std::vector<NeighbourGp>& known) const {
-  NeighbourCandidate::Options options{.known = known, .seed = recipe_.seed, .callback = callback_};
+    const Moments& trend, const std::vector<NeighbourGp>& known,
+    std::vector<Matrix> trend_without) const {
+  NeighbourCandidate::Options options{.known = known,
+                                      .trend_without = std::move(trend_without),
+                                      .seed = recipe_.seed,
+                                      .callback = callback_};
   // What is rough above a straight line is rough above a network.
   for (const NeighbourGp& gp : OnLine()) options.correlations.push_back(gp.correlation);
   try {
