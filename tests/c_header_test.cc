@@ -145,13 +145,13 @@ TEST(CHeaderEnsemble, WritesSharedRowsOnce) {
 }
 
 // The same ensemble, of a z from which the target follows. Members of its own predict the
-// probability of a value apart, unless the shape has two values.
+// probability of a value apart, unless the shape has two values, or of the upper hump.
 Model WithShape(const NeighbourCase& kind, const TargetShape& shape) {
   return Changed(RandomEnsemble(kind), [&](ModelParts* parts) {
     auto calibration = std::make_shared<Calibration>(*parts->calibration);
     calibration->shape = shape;
-    if (shape.has_value) calibration->share_logit = (Vector(2) << 0.3, 1.2).finished();
-    if (shape.has_value && shape.least != shape.most) {
+    if (shape.has_share()) calibration->share_logit = (Vector(2) << 0.3, 1.2).finished();
+    if (shape.gap > 0 || (shape.has_value && shape.least != shape.most)) {
       ModelParts share;
       share.schema = parts->schema;
       share.members = RandomEnsemble({.rows = 30, .networks = true}).members();
@@ -190,6 +190,12 @@ TEST(CHeaderShapes, OfAValueApart) {
   const TargetShape counts = {
       .step = 1, .least = 1, .has_value = true, .value = 0, .value_width = 1};
   ExpectSamePredictions(WithShape({}, counts));
+}
+
+TEST(CHeaderShapes, OfTwoHumps) {
+  ExpectSamePredictions(WithShape({.networks = true, .local_noise = true}, {.gap = 1.5}));
+  const Warp log = {.kind = Warp::Kind::kLog, .shift = 0.5, .low = 0.1, .high = 50};
+  ExpectSamePredictions(WithShape({.edges = true}, {.warp = log, .gap = 0.7}));
 }
 
 TEST(CHeaderShapes, OfTwoValues) {

@@ -105,6 +105,13 @@ double TailFunction::Quantile(double probability) const {
   return a + 0.5 * (b - a);
 }
 
+double TailFunction::LongestPanel(double from) const {
+  double longest = std::numeric_limits<double>::infinity();
+  for (const auto& [middle, width] : humps)
+    longest = std::min(longest, std::max(width, 0.5 * std::abs(from - middle)));
+  return longest;
+}
+
 // The integral of (F(t) - 1[t >= y])^2.
 double TailFunction::Crps(double y) const {
   const auto squared = [&](double t) {
@@ -141,8 +148,10 @@ double TailFunction::Crps(double y) const {
   for (const int sign : {1, -1}) {
     const double target = sign * (y - median);  // its distance on this side
     double begin = 0;
+    double last = target;  // from here on F comes to its end
+    for (const auto& [middle, width] : humps) last = std::max(last, sign * (middle - median));
     for (double length = spread;; length *= 2) {
-      double end = begin + length;
+      double end = begin + std::min(length, LongestPanel(median + sign * begin));
       if (begin < target && target < end) end = target;
       for (const double jump : jumps) {
         const double place = sign * (jump - median);
@@ -154,7 +163,7 @@ double TailFunction::Crps(double y) const {
       });
       sum += part;
       begin = end;
-      if (begin >= target && !(part >= kNegligible * (sum + spread))) break;
+      if (begin >= last && !(part >= kNegligible * (sum + spread))) break;
     }
   }
   return sum;

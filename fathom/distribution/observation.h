@@ -25,6 +25,11 @@ class Observation {
   virtual Lattice lattice() const { return {}; }
   // Where y is not discrete: the values that have a probability of their own.
   virtual std::vector<double> jumps() const { return {}; }
+  // Where y, given the functions N(m, v) of a row, has its humps, if these are several.
+  struct Hump {
+    double middle = 0, width = 0;
+  };
+  virtual std::vector<Hump> Humps(const double* /*m*/, const double* /*v*/) const { return {}; }
   // Whether y is an increasing function of the one function f, and which; its quantiles are then
   // the values at those of f.
   virtual bool increasing() const { return false; }
@@ -50,9 +55,14 @@ struct TailFunction {
   bool discrete = false;  // whole numbers from 0 on
   double mean = 0, sd = 0;
   std::vector<double> jumps = {};  // where it is not discrete
+  std::vector<Observation::Hump> humps = {};
 
   double Quantile(double probability) const;  // to 1e-11 of the spread
   double Crps(double y) const;  // continuous ranked probability score of y, to about 1e-8
+
+ private:
+  // How long a panel from here on may be: the nearer to a hump, the shorter.
+  double LongestPanel(double from) const;
 };
 
 }  // namespace fathom

@@ -181,13 +181,20 @@ TailFunction Prediction::ObservedTail(Index n, Index d) const {
   const Observation& observation = *observations.front();
   const Observation::Lattice grid = observation.lattice();
   const Moments y = row.MixtureMoments();
+  std::vector<Observation::Hump> humps;
+  for (Index s = 0; s < size(); ++s) {
+    const Moments& c = components[s];
+    for (auto [middle, width] : observations[s]->Humps(&c.mean(n, 0), &c.var(n, 0)))
+      humps.push_back({(middle - grid.origin) / grid.step, width / grid.step});
+  }
   return {
       .tail = [this, n, d, grid](
                   double t, bool upper) { return Tail(n, d, grid.origin + grid.step * t, upper); },
       .discrete = discrete(),
       .mean = (y.mean(0, d) - grid.origin) / grid.step,
       .sd = std::sqrt(y.var(0, d)) / grid.step,
-      .jumps = observation.jumps()};
+      .jumps = observation.jumps(),
+      .humps = std::move(humps)};
 }
 
 double Prediction::Cdf(Index n, Index d, double y) const { return Tail(n, d, y, false); }

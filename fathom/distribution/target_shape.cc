@@ -24,7 +24,7 @@ double LogSum(double a, double b) {
 }
 
 // y given the shape and z; the functions of a row are z and, if there is a value that many rows
-// have, its probability.
+// have or a second hump, its probability.
 class ShapedObservation : public Observation {
  public:
   explicit ShapedObservation(const TargetShape& shape) : shape_(shape), inverse_(shape.warp) {}
@@ -41,46 +41,65 @@ class ShapedObservation : public Observation {
     return {shape_.value};
   }
 
-  bool increasing() const override { return !shape_.has_value; }
+  std::vector<Hump> Humps(const double* m, const double* v) const override {
+    if (shape_.gap == 0) return {};
+    const double sd = std::sqrt(v[0]);
+    std::vector<Hump> humps;
+    for (const double z : {m[0], m[0] + shape_.gap})
+      humps.push_back({inverse_(z), 0.5 * (inverse_(z + sd) - inverse_(z - sd))});
+    return humps;
+  }
+
+  bool increasing() const override { return !shape_.has_share(); }
   double At(double z) const override { return shape_.step > 0 ? ValueAt(z) : inverse_(z); }
 
   Moments Observe(Moments f) const override {
     Moments y(f.rows(), 1);
     for (Index n = 0; n < f.rows(); ++n) {
       double mean = 0, var = 0;
-      MomentsOfRest(f.mean(n, 0), std::sqrt(f.var(n, 0)), &mean, &var);
+      const double sd = std::sqrt(f.var(n, 0));
+      MomentsOfRest(f.mean(n, 0), sd, &mean, &var);
+      // What has the share: a point, or the upper hump.
+      double apart = shape_.value, var_apart = 0;
+      if (shape_.gap > 0) MomentsOfRest(f.mean(n, 0) + shape_.gap, sd, &apart, &var_apart);
       const double share = ShareIn(&f.mean(n, 0));
-      const double gap = shape_.has_value ? mean - shape_.value : 0;
-      y.mean(n, 0) = mean - share * gap;
-      y.var(n, 0) = (1 - share) * (var + share * gap * gap);
+      const double between = shape_.has_share() ? mean - apart : 0;
+      y.mean(n, 0) = mean - share * between;
+      y.var(n, 0) = (1 - share) * (var + share * between * between) + share * var_apart;
     }
     return y;
   }
 
   double LogDensity(const double* y, const double* m, const double* v) const override {
-    double rest = 0;
-    if (shape_.step > 0) {
-      const auto [low, high] = shape_.CellOf(*y);
-      rest = LogProbabilityBetween(low, high, m[0], std::sqrt(v[0])) - std::log(shape_.step);
-    } else {
-      rest = LogNormalPdf(shape_.warp.Forward(*y), m[0], v[0]) + shape_.warp.LogSlope(*y);
-    }
-    if (!shape_.has_value) return rest;
+    double rest = LogDensityOfRest(*y, m[0], v[0]);
+    if (!shape_.has_share()) return rest;
     const double share = ShareIn(m);
     rest += std::log1p(-share);
+    if (shape_.gap > 0)
+      return LogSum(rest, std::log(share) + LogDensityOfRest(*y, m[0] + shape_.gap, v[0]));
     return shape_.IsValue(*y) ? LogSum(rest, std::log(share / shape_.value_width)) : rest;
   }
 
   double Tail(Index /*target*/, double y, const double* m, const double* v,
               bool upper) const override {
     const double rest = TailOfRest(y, m[0], std::sqrt(v[0]), upper);
-    if (!shape_.has_value) return rest;
+    if (!shape_.has_share()) return rest;
     const double share = ShareIn(m);
-    return (1 - share) * rest + ((y >= shape_.value) != upper ? share : 0);
+    const double apart = shape_.gap > 0 ? TailOfRest(y, m[0] + shape_.gap, std::sqrt(v[0]), upper)
+                                        : ((y >= shape_.value) != upper ? 1 : 0);
+    return (1 - share) * rest + share * apart;
   }
 
  private:
-  double ShareIn(const double* m) const { return shape_.has_value ? m[1] : 0; }
+  double ShareIn(const double* m) const { return shape_.has_share() ? m[1] : 0; }
+
+  double LogDensityOfRest(double y, double mean, double var) const {
+    if (shape_.step > 0) {
+      const auto [low, high] = shape_.CellOf(y);
+      return LogProbabilityBetween(low, high, mean, std::sqrt(var)) - std::log(shape_.step);
+    }
+    return LogNormalPdf(shape_.warp.Forward(y), mean, var) + shape_.warp.LogSlope(y);
+  }
 
   double TailOfRest(double y, double mean, double sd, bool upper) const {
     double edge = 0;
@@ -225,6 +244,9 @@ std::string Describe(const TargetShape& shape) {
     const bool alone = shape.step == 0 && shape.warp.kind == Warp::Kind::kNone;
     text << (alone ? "with" : ", with") << " a probability of its own for " << shape.value;
   }
+  if (shape.gap > 0)
+    text << (shape.warp.kind == Warp::Kind::kNone ? "with" : ", with") << " two humps, "
+         << shape.gap << " apart";
   return text.str();
 }
 
@@ -241,13 +263,16 @@ void CheckShape(const TargetShape& shape) {
   if (shape.has_value &&
       !(std::isfinite(shape.value) && std::isfinite(shape.value_width) && shape.value_width > 0))
     ThrowError("the frequent value of its target is out of range");
+  if (!std::isfinite(shape.gap) || shape.gap < 0 ||
+      (shape.gap > 0 && (shape.step > 0 || shape.has_value)))
+    ThrowError("the humps of its target are out of range");
 }
 
 Prediction Shaped(const TargetShape& shape, Prediction z, const Vector& share) {
   if (shape.is_plain()) return z;
   FATHOM_CHECK(!z.observed() && z.outputs() == 1);
-  FATHOM_CHECK(share.size() == (shape.has_value ? z.rows() : 0));
-  if (shape.has_value) {
+  FATHOM_CHECK(share.size() == (shape.has_share() ? z.rows() : 0));
+  if (shape.has_share()) {
     for (Moments& component : z.components) {
       Moments both(component.rows(), 2);
       both.mean << component.mean, share;

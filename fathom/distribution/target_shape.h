@@ -5,6 +5,8 @@
 //   else z = warp(y):  p(y) = (1 - share) p(z) warp'(y)           a number
 //                      P(y) = (1 - share) P(z in warp(y -+ step/2))   a number given in steps
 //                                                                                  [target-shape]
+// or, where errors have two humps, z lies below or, with the probability share, a gap higher:
+//   p(y) = ((1 - share) p(warp(y)) + share p(warp(y) - gap)) warp'(y)                 [two-humps]
 // A density of steps, or of the value, is its probability over the step: so it can be compared with
 // other densities, and is never narrower than the data's own grid.
 #ifndef FATHOM_DISTRIBUTION_TARGET_SHAPE_H_
@@ -73,8 +75,13 @@ struct TargetShape {
   bool has_value = false;
   double value = 0;
   double value_width = 0;  // the step that its probability is spread over in a density
+  // From the lower hump to the upper one, which z leaves out; 0: there is one hump. Neither steps
+  // nor a frequent value go with two.
+  double gap = 0;
 
-  bool is_plain() const { return warp.kind == Warp::Kind::kNone && step == 0 && !has_value; }
+  bool is_plain() const { return warp.kind == Warp::Kind::kNone && step == 0 && !has_share(); }
+  // Whether a probability is predicted beside z: of the frequent value, or of the upper hump.
+  bool has_share() const { return has_value || gap > 0; }
   bool IsValue(double y) const;
   // Where z lies if y is given in steps: [low, high], perhaps infinite.
   struct Cell {
@@ -91,8 +98,8 @@ std::string Describe(const TargetShape& shape);
 // Throws Error with the reason if it makes no sense.
 void CheckShape(const TargetShape& shape);
 
-// The y that follows from z, which has one output. `share` [N] is the probability of the value, or
-// empty where the shape has none.
+// The y that follows from z, which has one output. `share` [N] is the probability of the value or
+// of the upper hump; empty where the shape has neither.
 Prediction Shaped(const TargetShape& shape, Prediction z, const Vector& share);
 
 // log P(low < z <= high) of N(mean, sd^2), good in both tails.

@@ -47,11 +47,11 @@ TEST(TargetShape, IsOneDistribution) {
   TargetShape with_value{.warp = kLog};
   with_value.has_value = true;
   with_value.value_width = 1e-3;
-  for (const TargetShape& shape :
-       {TargetShape{.warp = kLog}, TargetShape{.warp = kLogit}, with_value}) {
+  for (const TargetShape& shape : {TargetShape{.warp = kLog}, TargetShape{.warp = kLogit},
+                                   with_value, TargetShape{.warp = kLog, .gap = 2}}) {
     const double share = shape.has_value ? 0.4 : 0;
     const Prediction y =
-        Shaped(shape, Latent(-0.3, 0.5), shape.has_value ? Vector::Constant(1, share) : Vector());
+        Shaped(shape, Latent(-0.3, 0.5), shape.has_share() ? Vector::Constant(1, 0.4) : Vector());
     constexpr double kFrom = -20, kTo = 150, kStep = 1e-3;
     double mass = share, mean = share * shape.value, square = share * shape.value * shape.value;
     double crps = 0;
@@ -76,6 +76,26 @@ TEST(TargetShape, IsOneDistribution) {
       EXPECT_LE(y.Cdf(0, 0, q - 1e-8), p);
     }
   }
+}
+
+// Two humps of one width each are a mixture of Gaussians.
+TEST(TargetShape, TwoHumpsAreGaussiansSideBySide) {
+  const double share = 0.3, gap = 4;
+  const Prediction y = Shaped({.gap = gap}, Latent(1, 0.3), Vector::Constant(1, share));
+  Prediction same = Latent(1, 0.3);
+  for (const Moments& lower : std::vector<Moments>(same.components))
+    same.components.emplace_back(lower.mean.array() + gap, lower.var);
+  same.weights = (Vector(4) << 0.7 * 0.8, 0.7 * 0.2, 0.3 * 0.8, 0.3 * 0.2).finished();
+  EXPECT_NEAR(y.Mean()(0, 0), 1 + share * gap, 1e-12);
+  EXPECT_NEAR(y.Variance()(0, 0), same.Variance()(0, 0), 1e-12);
+  for (const double t : {-3.0, 0.8, 3.0, 5.1, 9.0}) {
+    EXPECT_NEAR(y.LogDensity(0, Matrix::Constant(1, 1, t).row(0)),
+                same.LogDensity(0, Matrix::Constant(1, 1, t).row(0)), 1e-12);
+    EXPECT_NEAR(y.Cdf(0, 0, t), same.Cdf(0, 0, t), 1e-14);
+    EXPECT_NEAR(y.Crps(0, 0, t), same.Crps(0, 0, t), 2e-8);
+  }
+  for (const double p : {0.001, 0.025, 0.5, 0.7, 0.975})
+    EXPECT_NEAR(y.Quantile(0, 0, p), same.Quantile(0, 0, p), 1e-9);
 }
 
 TEST(TargetShape, QuantilesOfAFrequentValueAreThatValue) {
@@ -165,6 +185,10 @@ TEST(TargetShape, RefusesNonsense) {
   TargetShape value;
   value.has_value = true;
   EXPECT_THROW(CheckShape(value), Error);
+  EXPECT_THROW(CheckShape({.gap = -1}), Error);
+  EXPECT_THROW(CheckShape({.gap = kBoundless}), Error);
+  EXPECT_THROW(CheckShape({.step = 1, .gap = 1}), Error);
+  EXPECT_NO_THROW(CheckShape({.gap = 1}));
   EXPECT_NO_THROW(CheckShape({.warp = kLog, .step = 1}));
 }
 

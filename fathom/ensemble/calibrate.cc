@@ -138,7 +138,9 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
   return noise;
 }
 
-// No standard deviation is below the rounding of the target, unless the errors are smaller too.
+// No standard deviation is below the rounding of the target, unless the errors are hardly larger
+// than it: then it is no rounding, but the values that were chosen for the target. The floor comes
+// in by degrees, so that a hair's breadth of an error does not decide about it.
 Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
   Vector floor = Vector::Zero(table.targets());
   if (table.cell.rows() > 0) return floor;  // steps have probabilities
@@ -149,7 +151,7 @@ Vector FloorOf(const ScaledTable& table, const Matrix& errors) {
         known.begin());
     const double rounding = Resolution(known) / std::sqrt(12.0);
     const double rmse = std::sqrt(MeanOf(errors.col(t).cwiseAbs2(), table.weights));
-    floor[t] = rmse > rounding ? rounding : 0;
+    if (rounding > 0) floor[t] = rounding * std::clamp(rmse / rounding - 1, 0.0, 1.0);
   }
   return floor;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "fathom/base/random.h"
 
@@ -53,6 +54,21 @@ TEST(Calibrate, FindsWhereTheNoiseIsLarger) {
   EXPECT_GT(calibration.check.log_likelihood, -2.75);
   const ScaledTable even = Noisy(600, 1);
   EXPECT_EQ(Calibrate(even, KnownCentre(even, 1), 1, pool).local_noise, nullptr);
+}
+
+// Errors that are a hair larger than the rounding, or smaller, have nearly the same floor.
+TEST(Calibrate, TheFloorComesInByDegrees) {
+  const ThreadPool pool(1);
+  ScaledTable table = Noisy(400, 1);
+  const double rounding = 0.1 / std::sqrt(12.0);
+  table.y = table.y.unaryExpr([](double y) { return 0.1 * std::round(10 * y); });
+  Matrix errors = RandomStream(7).NormalMatrix(400, 1);
+  errors *= std::sqrt(400 / errors.squaredNorm());
+  for (const auto& [ratio, part] : {std::pair(0.9, 0.0), {1.01, 0.01}, {1.5, 0.5}, {3.0, 1.0}}) {
+    LeftOut left_out{Moments(table.y - ratio * rounding * errors, Matrix::Ones(400, 1)), nullptr};
+    const Calibration calibration = Calibrate(table, left_out, 1, pool);
+    EXPECT_NEAR(calibration.floor[0], part * rounding, 1e-9) << ratio;
+  }
 }
 
 TEST(ScaleShares, HeavyTailsGetWideScales) {

@@ -155,6 +155,8 @@ void FitGrowth(const std::vector<Outcome>& outcomes, std::size_t course, Beyond*
   const Index T = outcomes[0].var.cols();
   double best = -std::numeric_limits<double>::infinity();
   for (const double power : kPowers) {
+    // A line is off by its slope, so in proportion to the distance at most.
+    if (beyond->course == Course::kLine && power > 1) continue;
     Vector growth(T);
     double score = 0;
     for (Index t = 0; t < T; ++t) {

@@ -39,8 +39,23 @@ TEST(Edges, ALineGoesOnAsALine) {
   EXPECT_EQ(beyond->limit, 0);
   EXPECT_EQ(beyond->margin, 0.05);
   EXPECT_NEAR(beyond->slope(0, 0), 0.96, 0.05);
+  EXPECT_LE(beyond->power, 1);
   // Its errors hardly grow: three lengthscales add about the noise.
   EXPECT_LT(beyond->growth[0] * std::pow(3, beyond->power), 0.45);
+}
+
+// Blocks that end far from the line, as waves do, seem to say that errors grow fast.
+TEST(Edges, ErrorsOfALineGrowNoFasterThanTheDistance) {
+  const ThreadPool pool(1);
+  RandomStream stream(5);
+  for (const double phase : {0.0, 1.0, 2.0, 3.0}) {
+    const ScaledTable table = TableOf(
+        150, [&](double t) { return t + 0.3 * std::sin(20 * t + phase) + 0.05 * stream.Normal(); });
+    const auto beyond = FitBeyond(table, {Gp(0.1, 0.05, 0.003)}, pool);
+    ASSERT_NE(beyond, nullptr);
+    EXPECT_EQ(beyond->course, Course::kLine);
+    EXPECT_LE(beyond->power, 1);
+  }
 }
 
 TEST(Edges, AStepThatIsOverStaysWhereItIs) {

@@ -50,7 +50,21 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
   left_out_ = Moments(N, T);
   gps_.resize(static_cast<std::size_t>(T));
   near_.resize(static_cast<std::size_t>(T));
-  for (Index t = 0; t < T; ++t) residual_.emplace_back(table.y.col(t) - trend_.mean.col(t));
+  own_trend_ = trend_.mean;
+  for (Index t = 0; t < T; ++t) {
+    if (options.trend_without.empty()) {
+      residual_.emplace_back(table.y.col(t) - trend_.mean.col(t));
+      continue;
+    }
+    const Matrix& without = options.trend_without[static_cast<std::size_t>(t)];
+    residual_.emplace_back(table.y.col(t).replicate(1, N) - without);
+    own_trend_.col(t) = without.diagonal();
+  }
+  own_ = table.y - own_trend_;
+  if (!options.trend_without.empty()) {
+    view_of_row_.resize(static_cast<std::size_t>(N));
+    std::iota(view_of_row_.begin(), view_of_row_.end(), 0);
+  }
   for (Index t = 0; t < T; ++t) {
     const NeighbourData data = DataOf(t);
     const NeighbourGp* known = options.known.empty() ? nullptr : &options.known[t];
@@ -74,13 +88,17 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
     if (!std::isfinite(best)) throw NumericalError("no neighbour GP could be fitted");
     const Moments moments =
         HonestMoments(gps_[t], data, {table.copies, table.fold_of_row}, Nearest(near_[t]), pool);
-    left_out_.mean.col(t) = moments.mean.col(0) + trend_.mean.col(t);
+    left_out_.mean.col(t) = moments.mean.col(0) + own_trend_.col(t);
     left_out_.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
 }
 
 NeighbourData NeighbourCandidate::DataOf(Index target) const {
-  return {.x = x_, .y = residual_[target], .weights = table_.weight_span()};
+  return {.x = x_,
+          .y = residual_[target],
+          .view_of_row = view_of_row_,
+          .own = {own_.col(target).data(), static_cast<std::size_t>(own_.rows())},
+          .weights = table_.weight_span()};
 }
 
 Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
@@ -96,7 +114,7 @@ Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
       }
     }
     const Moments moments = MomentsFrom(gps_[t], DataOf(t), kept, pool_);
-    all.mean.col(t) = moments.mean.col(0) + trend_.mean.col(t);
+    all.mean.col(t) = moments.mean.col(0) + own_trend_.col(t);
     all.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
   return all;

@@ -20,15 +20,18 @@ class NeighbourCandidate {
     std::vector<Correlation> correlations = {};
     // What an earlier fit to the same rows and trend has learnt, target by target; empty: nothing.
     std::vector<NeighbourGp> known = {};
+    // [targets] of [N, N]: in column n, the trend as it is without row n. Empty: one row does not
+    // change the trend of others.
+    std::vector<Matrix> trend_without = {};
     std::uint64_t seed = 1;
     // May be null; returning false ends the fit with what has been reached.
     std::function<bool(const Progress&)> callback = nullptr;
   };
 
   // Learns what the means of `trend` [N, targets] leave over of table.y. The trend of a row must
-  // come from a model that has not seen the row, or that can hardly bend to a single row. Its
-  // variance is what uncertain cells give to it, and no more. Keeps references to the table and the
-  // pool. Throws NumericalError if it cannot be fitted.
+  // come from a model that has not seen the row, or that can hardly bend to a single row, or the
+  // options say what it is without the row. Its variance is what uncertain cells give to it, and no
+  // more. Keeps references to the table and the pool. Throws NumericalError if it cannot be fitted.
   NeighbourCandidate(const ScaledTable& table, Moments trend, const Options& options,
                      const ThreadPool& pool);
 
@@ -46,10 +49,13 @@ class NeighbourCandidate {
   const ScaledTable& table_;
   const ThreadPool& pool_;
   Moments trend_;
-  Moments x_;                     // with the trend as further columns
-  std::vector<Matrix> residual_;  // [targets] of [N, 1]
-  std::vector<NeighbourGp> gps_;  // [targets]
-  std::vector<Neighbours> near_;  // [targets] of [N, m and some], without copies
+  Matrix own_trend_;  // [N, targets]: of each row, without the row itself if that is known
+  Moments x_;         // with the trend as further columns
+  std::vector<Matrix> residual_;  // [targets] of [N, 1], or [N, N]: as row n sees them in column n
+  std::vector<std::int32_t> view_of_row_;  // [N] n, or empty
+  Matrix own_;                             // [N, targets]: y minus own_trend_
+  std::vector<NeighbourGp> gps_;           // [targets]
+  std::vector<Neighbours> near_;           // [targets] of [N, m and some], without copies
   Moments left_out_;
 };
 

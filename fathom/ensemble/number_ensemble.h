@@ -57,9 +57,10 @@ class NumberEnsemble {
   const Moments& centre() const { return centre_; }
 
  private:
-  // A neighbour GP, or null where none could be fitted.
-  std::unique_ptr<NeighbourCandidate> FitNeighbours(
-      const Moments& trend, const std::vector<NeighbourGp>& known = {}) const;
+  // A neighbour GP, or null where none could be fitted. See NeighbourCandidate::Options.
+  std::unique_ptr<NeighbourCandidate> FitNeighbours(const Moments& trend,
+                                                    const std::vector<NeighbourGp>& known = {},
+                                                    std::vector<Matrix> trend_without = {}) const;
   // One on what networks or trees leave over; null where that may not be learnt.
   std::unique_ptr<NeighbourCandidate> FitResiduals(const Moments& trend) const;
   // Does nothing where they are there, or none can be.

@@ -10,6 +10,7 @@
 #include "fathom/base/random.h"
 #include "fathom/data/input_range.h"
 #include "fathom/ensemble/calibrate.h"
+#include "fathom/ensemble/humps.h"
 #include "fathom/fitted/linear_expert.h"
 #include "fathom/fitted/predictor.h"
 
@@ -53,17 +54,23 @@ ShapedTarget::Fit LineAlone(const Recipe& cheap, const ThreadPool& pool) {
   };
 }
 
+Vector LeftOutErrors(const ScaledTable& table, const EnsembleParts& ensemble) {
+  return table.target_scaler.scale[0] * (table.y - ensemble.centre.mean).col(0);
+}
+
 // What left-out rows say of a shape.
 struct Trial {
   HeldOutCheck check;
   std::vector<NeighbourGp> on_line;
+  Vector errors;  // of z, in its own units
 };
 Trial Try(const Dataset& dataset, const TargetShape& shape, const Recipe& cheap,
-          const ShapedTarget::Fit& fit) {
-  const ShapedTarget target(dataset, shape, cheap, fit);
+          const ShapedTarget::Fit& fit, const Vector& upper = {}) {
+  const ShapedTarget target(dataset, shape, cheap, fit, upper);
   const ScaledTable table = target.Scaled(cheap);
   const EnsembleParts ensemble = fit(table);
-  return {target.Complete(ensemble, table)->check, ensemble.on_line};
+  return {target.Complete(ensemble, table)->check, ensemble.on_line,
+          LeftOutErrors(table, ensemble)};
 }
 
 // How much better than the plain one, in nats per row. A larger error must be paid for: one per
@@ -73,6 +80,7 @@ double Gain(const HeldOutCheck& check, const HeldOutCheck& plain) {
   const double dearer = std::max(0.0, check.rmse / plain.rmse - 1);
   return check.log_likelihood - plain.log_likelihood - kPrice * dearer;
 }
+constexpr double kWorthIt = 5;  // nats in all
 
 Dataset WithTargets(const Dataset& dataset, Matrix targets) {
   DatasetParts parts = dataset.parts();
@@ -160,6 +168,34 @@ class Check {
   double sum_ = 0, log_likelihood_ = 0, squares_ = 0, covered_ = 0;
 };
 
+// The rows of a table that lie on the upper one of two humps; the shape knows their gap.
+struct TwoHumps {
+  TargetShape shape;
+  Vector upper = {};  // [N]
+};
+
+// Rows are told apart by the errors that they have when they are left out, at first those of one
+// hump. Without the gap the members are far more exact, and so then are the gap and the sides. If
+// the result has no gap, the table has one hump.
+TwoHumps FindTwoHumps(const Dataset& dataset, const TargetShape& one_hump, Vector errors,
+                      const Recipe& cheap, const ShapedTarget::Fit& fit) {
+  const Vector z =
+      dataset.targets().col(0).unaryExpr([&](double y) { return one_hump.warp.Forward(y); });
+  TwoHumps found{.shape = one_hump};
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    const Humps humps = FindHumps(errors, dataset.weights());
+    if (humps.gap == 0) break;
+    found.shape.gap = humps.gap;
+    found.upper = (errors.array() > humps.between).cast<double>();
+    if (round + 1 == kRounds) break;
+    const Vector shift = found.shape.gap * found.upper;
+    const ScaledTable table = ScaleTable(WithTargets(dataset, z - shift), cheap);
+    errors = LeftOutErrors(table, fit(table)) + shift;
+  }
+  return found;
+}
+
 Vector Rows(const Vector& values, const std::vector<Index>& rows) {
   return values.size() > 0 ? Vector(values(rows)) : Vector();
 }
@@ -197,23 +233,25 @@ std::vector<TargetShape> ShapesFor(const TargetNature& nature, const Vector& tar
 }
 
 ShapedTarget::ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
-                           const Fit& fit)
-    : all_(dataset), latent_(dataset), shape_(shape) {
+                           const Fit& fit, const Vector& upper)
+    : all_(dataset), latent_(dataset), shape_(shape), has_share_(upper) {
+  FATHOM_CHECK(upper.size() == (shape.gap > 0 ? dataset.rows() : 0));
   const Vector y = dataset.targets().col(0);
   const bool two = shape.has_value && shape.step > 0 && shape.least == shape.most;
   for (Index n = 0; n < y.size(); ++n) {
     if (two || !shape.IsValue(y[n])) rows_of_latent_.push_back(n);
   }
   const Dataset rest = Subset(dataset, rows_of_latent_);
-  latent_ = WithTargets(
-      rest, rest.targets().unaryExpr([&](double value) { return shape.warp.Forward(value); }));
-  if (shape.has_value && !two) LearnShare(recipe, fit);
+  Matrix z = rest.targets().unaryExpr([&](double value) { return shape.warp.Forward(value); });
+  if (shape.gap > 0) z -= shape.gap * upper;
+  latent_ = WithTargets(rest, std::move(z));
+  if (shape.has_value)
+    has_share_ = y.unaryExpr([&](double v) { return shape.IsValue(v) ? 1.0 : 0.0; });
+  if (shape.has_share() && !two) LearnShare(recipe, fit);
 }
 
 void ShapedTarget::LearnShare(const Recipe& recipe, const Fit& fit) {
-  const Matrix is_value =
-      all_.targets().unaryExpr([&](double y) { return shape_.IsValue(y) ? 1.0 : 0.0; });
-  const ScaledTable table = ScaleTable(WithTargets(all_, is_value), recipe);
+  const ScaledTable table = ScaleTable(WithTargets(all_, has_share_), recipe);
   EnsembleParts ensemble = fit(table);
   ModelParts parts;
   parts.schema = all_.schema();
@@ -237,17 +275,16 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& e
   Check check;
   const Vector y = all_.targets().col(0);
   Vector share;
-  if (shape_.has_value) {
-    const Vector is_value = y.unaryExpr([&](double v) { return shape_.IsValue(v) ? 1.0 : 0.0; });
+  if (shape_.has_share()) {
     Vector q = q_;
     if (has_two_values())
       q = (centre.mean.col(0).array() - shape_.least) / (shape_.value - shape_.least);
-    whole->share_logit = FitShareLogit(q, is_value, all_.weights());
+    whole->share_logit = FitShareLogit(q, has_share_, all_.weights());
     share = SharesOf(whole->share_logit, q);
   }
   check.Add(Shaped(shape_, Spread(*whole, centre), Rows(share, rows_of_latent_)),
             Rows(y, rows_of_latent_), Rows(all_.weights(), rows_of_latent_));
-  if (share_ != nullptr) {
+  if (rows_of_latent_.size() < static_cast<std::size_t>(rows())) {
     // The members have not seen the rows of the frequent value.
     std::vector<Index> others;
     for (Index n = 0; n < rows(); ++n) {
@@ -269,6 +306,57 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& e
   return whole;
 }
 
+namespace {
+
+// Enough rows to tell shapes apart.
+constexpr Index kMostTriedRows = 1000;
+
+Dataset TriedRows(const Dataset& dataset, std::uint64_t seed) {
+  RandomStream stream(seed, 6);
+  std::vector<Index> rows = stream.Permutation(dataset.rows());
+  rows.resize(static_cast<std::size_t>(std::min(kMostTriedRows, dataset.rows())));
+  std::sort(rows.begin(), rows.end());
+  return Subset(dataset, rows);
+}
+
+// A shape, and what left-out rows say of it.
+struct Tried {
+  TargetShape shape;
+  Trial trial;
+};
+
+// Of several shapes: the straight line says which one may be worth it, and its neighbours whether
+// it is.
+Tried BestShape(const Dataset& part, const std::vector<TargetShape>& shapes, const Recipe& cheap,
+                const ThreadPool& pool) {
+  const ShapedTarget::Fit neighbours = LineAndNeighbours(cheap, pool);
+  const Tried unshaped = {shapes[0], Try(part, shapes[0], cheap, neighbours)};
+  if (shapes.size() == 1) return unshaped;
+  const ShapedTarget::Fit line = LineAlone(cheap, pool);
+  const HeldOutCheck plain = Try(part, shapes[0], cheap, line).check;
+  std::size_t best = 1;
+  double best_gain = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 1; k < shapes.size(); ++k) {
+    const double gain = Gain(Try(part, shapes[k], cheap, line).check, plain);
+    if (gain > best_gain) {
+      best = k;
+      best_gain = gain;
+    }
+  }
+  const Tried shaped = {shapes[best], Try(part, shapes[best], cheap, neighbours)};
+  const double gain = Gain(shaped.trial.check, unshaped.trial.check);
+  return gain * static_cast<double>(part.rows()) > kWorthIt ? shaped : unshaped;
+}
+
+// Whether rows that were left out are clearly better predicted with two humps than with one.
+bool IsWorthIt(const HeldOutCheck& two, const HeldOutCheck& one) {
+  constexpr double kClearly = 0.1;  // nats per row
+  const double gain = Gain(two, one);
+  return gain > kClearly && gain * static_cast<double>(one.rows) > kWorthIt;
+}
+
+}  // namespace
+
 TargetChoice ChooseTarget(const Dataset& dataset, const Recipe& recipe, const ThreadPool& pool) {
   if (recipe.target_kind == TargetKind::kPlain || dataset.targets().cols() != 1 ||
       !dataset.schema().classes.empty())
@@ -277,43 +365,35 @@ TargetChoice ChooseTarget(const Dataset& dataset, const Recipe& recipe, const Th
   const std::vector<TargetShape> shapes = ShapesFor(NatureOf(y), y);
   const Recipe cheap = Cheap(recipe);
   const ShapedTarget::Fit neighbours = LineAndNeighbours(cheap, pool);
-  const auto choose = [&](const TargetShape& shape, const std::vector<NeighbourGp>& on_line = {}) {
-    return TargetChoice{ShapedTarget(dataset, shape, recipe, neighbours), on_line};
+  const auto choose = [&](const TwoHumps& how, const std::vector<NeighbourGp>& on_line = {}) {
+    return TargetChoice{ShapedTarget(dataset, how.shape, recipe, neighbours, how.upper), on_line};
   };
-  if (shapes.size() == 1) return choose(shapes[0]);
-  // Enough rows to tell shapes apart.
-  constexpr Index kMostRows = 1000;
-  RandomStream stream(recipe.seed, 6);
-  std::vector<Index> rows = stream.Permutation(dataset.rows());
-  rows.resize(static_cast<std::size_t>(std::min(kMostRows, dataset.rows())));
-  std::sort(rows.begin(), rows.end());
-  const Dataset part = Subset(dataset, rows);
+  const auto may_have_humps = [](const TargetShape& shape) {
+    return shape.step == 0 && !shape.has_value;
+  };
+  if (shapes.size() == 1 && !may_have_humps(shapes[0])) return choose({shapes[0]});
+  const Dataset part = TriedRows(dataset, recipe.seed);
+  // What is found for a part of the rows is not found for all.
+  const bool is_all = part.rows() == dataset.rows();
   try {
-    // The straight line says which one may be worth it, and its neighbours whether it is.
-    const ShapedTarget::Fit line = LineAlone(cheap, pool);
-    const HeldOutCheck plain = Try(part, shapes[0], cheap, line).check;
-    std::size_t best = 1;
-    double best_gain = -std::numeric_limits<double>::infinity();
-    for (std::size_t k = 1; k < shapes.size(); ++k) {
-      const double gain = Gain(Try(part, shapes[k], cheap, line).check, plain);
-      if (gain > best_gain) {
-        best = k;
-        best_gain = gain;
+    const Tried best = BestShape(part, shapes, cheap, pool);
+    const auto two_humps = [&](const Dataset& rows, const Trial& one) {
+      return FindTwoHumps(rows, best.shape, one.errors, cheap, neighbours);
+    };
+    TwoHumps humps{best.shape};
+    if (may_have_humps(best.shape)) humps = two_humps(part, best.trial);
+    if (humps.shape.gap > 0) {
+      const Trial two = Try(part, humps.shape, cheap, neighbours, humps.upper);
+      if (IsWorthIt(two.check, best.trial.check)) {
+        if (is_all) return choose(humps, two.on_line);
+        return choose(two_humps(dataset, Try(dataset, best.shape, cheap, neighbours)));
       }
     }
-    const Trial shaped = Try(part, shapes[best], cheap, neighbours);
-    const Trial unshaped = Try(part, shapes[0], cheap, neighbours);
-    const double gain = Gain(shaped.check, unshaped.check);
-    constexpr double kWorthIt = 5;  // nats in all
-    const bool worth_it = gain * static_cast<double>(part.rows()) > kWorthIt;
-    const TargetShape& shape = shapes[worth_it ? best : 0];
-    // Those of a part of the rows are not those of all.
-    if (part.rows() < dataset.rows()) return choose(shape);
-    return choose(shape, (worth_it ? shaped : unshaped).on_line);
+    return choose({best.shape}, is_all ? best.trial.on_line : std::vector<NeighbourGp>());
   } catch (const NumericalError&) {
     // What cannot be tried is not used.
   }
-  return choose(shapes[0]);
+  return choose({shapes[0]});
 }
 
 Vector FitShareLogit(const Vector& q, const Vector& is_value, const Vector& weights) {

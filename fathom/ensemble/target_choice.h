@@ -33,10 +33,11 @@ class ShapedTarget {
  public:
   // Any number, as it stands in the dataset.
   explicit ShapedTarget(const Dataset& dataset) : all_(dataset), latent_(dataset) {}
-  // `fit` makes the ensemble that learns the share of a frequent value.
+  // `fit` makes the ensemble that learns the share of a frequent value, or of the upper of two
+  // humps, to which the rows belong where `upper` [N] is 1 and not 0.
   using Fit = std::function<EnsembleParts(const ScaledTable& table)>;
   ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
-               const Fit& fit);
+               const Fit& fit, const Vector& upper = {});
 
   const TargetShape& shape() const { return shape_; }
   Index rows() const { return all_.rows(); }
@@ -55,7 +56,8 @@ class ShapedTarget {
   Dataset all_, latent_;
   TargetShape shape_;
   std::vector<Index> rows_of_latent_;
-  std::shared_ptr<const Model> share_;  // of the frequent value, if there are others than two
+  Vector has_share_;  // [N]: 1 where y is the frequent value, or on the upper hump; else 0
+  std::shared_ptr<const Model> share_;  // predicts has_share_; null if there are two values
   Vector q_;                            // [N] as share_ predicts each row without itself
 };
 

@@ -100,6 +100,48 @@ TEST(ChooseTarget, SkewedNumbersAreLogarithms) {
   EXPECT_TRUE(Fit(Sample(300, line), NeighboursAlone()).calibration()->shape.is_plain());
 }
 
+// On one of two parallel curves; the more often on the upper one, the larger a is.
+double OneOfTwo(double a, RandomStream* stream) {
+  const double side = stream->Uniform() < 0.3 + 0.4 * a ? 1 : -1;
+  return std::sin(6 * a) + 2 * side + 0.3 * stream->Normal();
+}
+
+TEST(ChooseTarget, ErrorsWithTwoHumpsHaveTwo) {
+  const Model model = Fit(Sample(300, OneOfTwo), NeighboursAlone());
+  const Calibration& calibration = *model.calibration();
+  EXPECT_NEAR(calibration.shape.gap, 4, 0.2);
+  EXPECT_EQ(calibration.check.rows, 300);
+  const DatasetParts fresh = Sample(1000, OneOfTwo, 2);
+  // The truth has -0.88, one hump -2.1.
+  EXPECT_GT(MeanLogDensity(model, fresh), -1.2);
+  EXPECT_NEAR(MeanLogDensity(model, fresh), calibration.check.log_likelihood, 0.15);
+  const Prediction y = ModelPredictor(model, 1).Predict(fresh.inputs);
+  double covered = 0;
+  for (Index n = 0; n < fresh.targets.rows(); ++n) {
+    const double below = y.Cdf(n, 0, fresh.targets(n, 0));
+    covered += below > 0.025 && below < 0.975 ? 1e-3 : 0;
+  }
+  EXPECT_GT(covered, 0.9);
+  EXPECT_LT(covered, 0.99);
+  // The same bits after a visit to a file.
+  const Model loaded = ModelFromBytes("model", ModelToBytes(model));
+  EXPECT_EQ(loaded.calibration()->shape, calibration.shape);
+  EXPECT_EQ(MeanLogDensity(loaded, fresh), MeanLogDensity(model, fresh));
+}
+
+TEST(ChooseTarget, OneHumpStaysOne) {
+  const auto skewed = [](double a, RandomStream* stream) {
+    return a - std::log(stream->Uniform()) - 5;
+  };
+  const auto outliers = [](double a, RandomStream* stream) {
+    return a + (stream->Uniform() < 0.05 ? 20 : 0.3 * stream->Normal());
+  };
+  const auto even = [](double a, RandomStream* stream) { return a + stream->Uniform(); };
+  EXPECT_EQ(Fit(Sample(200, skewed), NeighboursAlone()).calibration()->shape.gap, 0);
+  EXPECT_EQ(Fit(Sample(200, outliers), NeighboursAlone()).calibration()->shape.gap, 0);
+  EXPECT_EQ(Fit(Sample(200, even), NeighboursAlone()).calibration()->shape.gap, 0);
+}
+
 TEST(FitShareLogit, FindsTheLogitThatTheRowsWereDrawnFrom) {
   RandomStream stream(5);
   constexpr Index kRows = 20000;

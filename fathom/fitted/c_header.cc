@@ -60,7 +60,7 @@ LikelihoodSource SourceOf(const Likelihood& likelihood) {
 }
 
 const char* ShareSource(const Calibration& calibration) {
-  if (!calibration.shape.has_value) return c_source::kNoShare;
+  if (!calibration.shape.has_share()) return c_source::kNoShare;
   return calibration.share == nullptr ? c_source::kShareOfTwo : c_source::kShareOfMembers;
 }
 
@@ -243,6 +243,7 @@ class HeaderWriter {
          {shape.warp.shift, shape.warp.low, shape.warp.high, shape.step, shape.least, shape.most})
       entry += ", " + CNumber(number);
     entry += std::string(shape.has_value ? ", 1, " : ", 0, ") + CNumber(shape.value);
+    entry += ", " + CNumber(shape.gap);
     text_.Structs("shape", "target", {entry});
     text_.Part(c_source::kShape);
   }
@@ -252,7 +253,7 @@ class HeaderWriter {
       text_.Part(c_source::kGiveNoShape);
       return;
     }
-    if (calibration_->shape.has_value) {
+    if (calibration_->shape.has_share()) {
       text_.Table("share_logit", calibration_->share_logit);
       text_.Part(c_source::kShareLogit);
     }

@@ -16,13 +16,14 @@ static inline double @shape_tail(const double *m, const double *v, double at, in
 const char* const kShapeType = R"(
 /* How the target follows from z, which may be any number. It is z on a scale that bends between `low` and `high` (`bent`
    is 1: log, 2: logit, 0: nowhere) and goes straight on outside. With a `step` it is least, least + step, ... to `most`.
-   With a value apart, that has a probability of its own. */
+   With a value apart, that has a probability of its own. With a gap, z is as much higher with a probability of its own. */
 typedef struct @shape {
   int bent;
   double shift, low, high;
   double step, least, most;
   int apart;
   double value;
+  double gap;
 } @shape;
 )";
 
@@ -120,17 +121,19 @@ static inline void @rest_moments(double m, double v, double *mean, double *var) 
   *var = fmax(0, second / sum - *mean * *mean);
 }
 
-/* Of y, from z = N(m[0], v[0]) and the probability m[1] of the value apart. */
+/* Of y, from z = N(m[0], v[0]) and the probability m[1] of the value apart, or of the upper hump. */
 static inline void @shape_moments(const double *m, const double *v, double *mean, double *var) {
-  double of_rest, gap;
+  double of_rest, apart = @target->value, var_apart = 0, between;
   @rest_moments(m[0], v[0], &of_rest, var);
-  gap = @target->apart ? of_rest - @target->value : 0;
-  *mean = of_rest - m[1] * gap;
-  *var = (1 - m[1]) * (*var + m[1] * gap * gap);
+  if (@target->gap > 0) @rest_moments(m[0] + @target->gap, v[0], &apart, &var_apart);
+  between = @target->apart || @target->gap > 0 ? of_rest - apart : 0;
+  *mean = of_rest - m[1] * between;
+  *var = (1 - m[1]) * (*var + m[1] * between * between) + m[1] * var_apart;
 }
 
 static inline double @shape_tail(const double *m, const double *v, double at, int upper) {
   const double rest = @rest_tail(at, m[0], v[0], upper);
+  if (@target->gap > 0) return (1 - m[1]) * rest + m[1] * @rest_tail(at, m[0] + @target->gap, v[0], upper);
   if (!@target->apart) return rest;
   return (1 - m[1]) * rest + ((at >= @target->value) != upper ? m[1] : 0);
 }
@@ -150,7 +153,7 @@ static inline double @value_share(const double *x, const double *x_std, double c
 )";
 
 const char* const kShareLogit = R"(
-/* The probability of the value apart, from a first guess. */
+/* The probability of the value apart, or of the upper hump, from a first guess. */
 static inline double @share_of(double guess) {
   const double q = fmin(fmax(guess, 0.005), 0.995);
   return 1 / (1 + exp(-(@share_logit[0] + @share_logit[1] * log(q / (1 - q)))));
@@ -166,7 +169,7 @@ static inline double @value_share(const double *x, const double *x_std, double c
 )";
 
 const char* const kShareOfMembers = R"(
-/* Members of its own predict the probability of the value apart. */
+/* Members of its own predict the probability of the value apart, or of the upper hump. */
 static inline double @value_share(const double *x, const double *x_std, double centre) {
   double means[@SHARE_MEMBERS], var, guess = 0;
   @component parts[@MOST_PARTS];

@@ -54,11 +54,11 @@ void CheckShare(const Calibration& calibration, Index inputs, Index targets) {
   const TargetShape& shape = calibration.shape;
   CheckShape(shape);
   if (!shape.is_plain() && targets != 1) ThrowError("several targets cannot have a shape");
-  if (shape.has_value != (calibration.share_logit.size() == 2) ||
-      !calibration.share_logit.allFinite() ||
+  if (shape.has_share() != (calibration.share_logit.size() == 2) ||
+      !calibration.share_logit.allFinite() || (shape.gap > 0 && calibration.share == nullptr) ||
       (calibration.share != nullptr &&
-       (!shape.has_value || calibration.share->schema().width() != inputs)))
-    ThrowError("the share of the frequent value does not fit the model");
+       (!shape.has_share() || calibration.share->schema().width() != inputs)))
+    ThrowError("the share of the frequent value, or of a hump, does not fit the model");
 }
 
 }  // namespace

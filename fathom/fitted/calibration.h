@@ -46,13 +46,14 @@ struct Calibration {
   Scaler input_scaler = {}, target_scaler = {};  // of local_noise, seen and beyond
   HeldOutCheck check = {};
   TargetShape shape = {};
-  // Predicts the share q of the shape's frequent value; null: the centre, from least to value, is
-  // q. Its probability is 1 / (1 + exp(-a - b logit q)), share_logit = [a, b].       [value-share]
+  // Predicts the share q of the shape's frequent value or upper hump; null: the centre, from least
+  // to value, is q. The probability is 1 / (1 + exp(-a - b logit q)), share_logit = [a, b].
+  //                                                                                [value-share]
   std::shared_ptr<const Model> share = nullptr;
   Vector share_logit = {};
 };
 
-// [N]: the probabilities of the frequent value.
+// [N]: the probabilities of the frequent value, or of the upper hump.
 Vector SharesOf(const Vector& share_logit, const Vector& q);
 
 // The centre and the members' own variance around it. `means` are the members' predictions and

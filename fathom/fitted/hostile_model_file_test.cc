@@ -197,6 +197,20 @@ TEST_F(HostileFile, TreesThatLeadNowhere) {
   ExpectRefused("the noise of boosted trees is out of range");
 }
 
+TEST_F(HostileFile, HumpsThatCannotBe) {
+  SaveModel(RandomEnsemble({}), path_);
+  content_ = ReadSafeTensors(path_);
+  description_ = Json::parse(content_.metadata.at("model"));
+  Json& shape = description_["calibration"]["shape"] = Json::object();
+  shape["gap"] = -1;
+  ExpectRefused("the humps of its target are out of range");
+  shape["gap"] = 1;
+  ExpectRefused("share_logit");
+  // Nothing says how probable the upper hump is.
+  content_.tensors["calibration.share_logit"] = {{2}, {0, 1}};
+  ExpectRefused("the share of the frequent value, or of a hump, does not fit the model");
+}
+
 TEST_F(HostileFile, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   const Json good = description_;
   for (const char* field : {"inputs", "outputs"}) {

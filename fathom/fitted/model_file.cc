@@ -118,6 +118,9 @@ void WriteShape(const Calibration& calibration, Json* json, const ArrayWriter& a
   if (shape.has_value) {
     own["value"] = ToJson(shape.value);
     own["value_width"] = ToJson(shape.value_width);
+  }
+  if (shape.gap > 0) own["gap"] = ToJson(shape.gap);
+  if (shape.has_share()) {
     arrays.Write("share_logit", calibration.share_logit);
     if (calibration.share != nullptr) {
       Json share = Json::object();
@@ -145,10 +148,13 @@ void TakeShape(const Json& json, const Schema& schema, const ArrayReader& arrays
     ReadField(own, "least", &shape.least);
     ReadOptionalField(own, "most", &shape.most);
   }
-  if (!own.contains("value")) return;
-  shape.has_value = true;
-  ReadField(own, "value", &shape.value);
-  ReadField(own, "value_width", &shape.value_width);
+  if (own.contains("value")) {
+    shape.has_value = true;
+    ReadField(own, "value", &shape.value);
+    ReadField(own, "value_width", &shape.value_width);
+  }
+  ReadOptionalField(own, "gap", &shape.gap);
+  if (!shape.has_share()) return;
   calibration->share_logit = arrays.TakeVector("share_logit", 2);
   if (!own.contains("share")) return;
   ModelParts share;

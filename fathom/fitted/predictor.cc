@@ -244,7 +244,7 @@ Prediction ModelPredictor::SpreadAndShaped(const Moments& inputs, const Moments&
 Vector ModelPredictor::ValueShares(const Moments& inputs, const Moments& centre) const {
   const Calibration& calibration = *model_.calibration();
   const TargetShape& shape = calibration.shape;
-  if (!shape.has_value) return {};
+  if (!shape.has_share()) return {};
   if (share_ != nullptr) return SharesOf(calibration.share_logit, share_->Predict(inputs).Mean());
   const Vector q = (centre.mean.array() - shape.least) / (shape.value - shape.least);
   return SharesOf(calibration.share_logit, q);

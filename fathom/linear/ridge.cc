@@ -38,6 +38,7 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
   const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(N));
   const Vector roots = counts.cwiseSqrt();
   RidgeFit fit;
+  fit.counts = counts;
   Ridge& ridge = fit.ridge;
   ridge.rows = counts.sum();
   ridge.centre = x.mean.transpose() * counts / ridge.rows;
@@ -147,6 +148,18 @@ RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
   }
   ScaleNoise(y, weights, &fit);
   return fit;
+}
+
+Matrix MeansWithoutEach(const RidgeFit& fit, const Moments& x, const Matrix& y, Index target) {
+  const Ridge& ridge = fit.ridge;
+  const Matrix along = Product({x.mean.rowwise() - ridge.centre.transpose()}, {ridge.directions});
+  const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[target]).inverse();
+  Matrix pull = Product({along * shrunk.asDiagonal()}, Transposed(along));
+  pull.array() += 1 / ridge.rows;
+  Vector error = fit.counts.cwiseProduct((y - fit.left_out.mean).col(target));
+  error = error.array().isNaN().select(0, error);  // what is not known pulls nothing
+  const Vector mean = PredictRidge(ridge, x).mean.col(target);
+  return mean.replicate(1, error.size()) - pull * error.asDiagonal();
 }
 
 Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {

@@ -26,6 +26,7 @@ struct Ridge {
 struct RidgeFit {
   Ridge ridge;
   Moments left_out;  // [N, targets]: every row as predicted without itself
+  Vector counts;     // [N]: what each row has counted as
 };
 
 // A y that is NaN is not known, and guessed by the line itself until both agree. `weights` [N], or
@@ -33,6 +34,11 @@ struct RidgeFit {
 // much less as their errors must be larger. With more than 1000 columns and rows nothing but the
 // mean of y is learnt: it would take too long.
 RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights = {});
+
+// [N, N]: in column n, the means of all rows of one target by the line without row n,
+//   mean_m - c_n (1 / N + x_m' Q diag(1 / (e + penalty)) Q' x_n) left-out error_n        [ridge]
+// where row n counts as c_n. x and y are those of the fit.
+Matrix MeansWithoutEach(const RidgeFit& fit, const Moments& x, const Matrix& y, Index target);
 
 // Mean and variance of y [N, targets]; of the line alone without the noise if `latent`.
 Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent = false);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "fathom/base/linalg.h"
 #include "fathom/base/random.h"
 #include "tests/support/dense.h"
 
@@ -91,6 +92,27 @@ TEST(Ridge, ARowDoesNotDependOnTheRowsBesideIt) {
     EXPECT_EQ(alone.mean.row(0), all.mean.row(n));
     EXPECT_EQ(alone.var.row(0), all.var.row(n));
   }
+}
+
+TEST(Ridge, MeansWithoutEachRowAreThoseOfALineWithoutIt) {
+  RandomStream stream(11);
+  constexpr Index kRows = 12, kAway = 4;
+  const Moments x = Moments::Certain(stream.NormalMatrix(kRows, 3));
+  const Matrix y = x.mean.leftCols(2) + stream.NormalMatrix(kRows, 2);
+  Vector weights = Vector::LinSpaced(kRows, 1, 2);
+  const RidgeFit fit = FitRidge(x, y, weights);
+  const Vector found = MeansWithoutEach(fit, x, y, 1).col(kAway);
+  EXPECT_NEAR(found[kAway], fit.left_out.mean(kAway, 1), 1e-12);
+  // The normal equations of the others, with the same penalty.
+  weights[kAway] = 0;
+  const double rows = weights.sum();
+  const Matrix X = x.mean.rowwise() - Eigen::RowVectorXd(weights.transpose() * x.mean / rows);
+  const Vector Y = y.col(1).array() - weights.dot(y.col(1)) / rows;
+  Matrix A = X.transpose() * weights.asDiagonal() * X;
+  A.diagonal().array() += fit.ridge.penalty[1];
+  const Vector w = SolvePositiveDefinite(A, X.transpose() * weights.cwiseProduct(Y));
+  const Vector means = (X * w).array() + weights.dot(y.col(1)) / rows;
+  EXPECT_LT((found - means).cwiseAbs().maxCoeff(), 1e-10);
 }
 
 TEST(Ridge, CovarianceHasTheVariancesOfTheLine) {
