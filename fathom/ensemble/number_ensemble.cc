@@ -120,10 +120,11 @@ NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
     : table_(table), recipe_(recipe), pool_(pool), callback_(std::move(callback)) {
   if (recipe.local == Local::kNever) return;
   line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
-  // In small tables a row bends the line of all rows, and the neighbours would hear of that. In
-  // larger ones it hardly does.
+  // In very small tables a row bends the line of all rows, and the neighbours would hear of that.
+  // From 200 rows on what is learnt from one line is better (docs/measurements/decisions.md).
+  constexpr Index kFewRows = 150;
   std::vector<Matrix> without;
-  for (Index t = 0; t < table.targets() && !HasManyRows(table); ++t)
+  for (Index t = 0; t < table.targets() && table.rows() < kFewRows; ++t)
     without.push_back(MeansWithoutEach(*line_, table.x, table.y, t));
   on_line_ = FitNeighbours(
       {PredictRidge(line_->ridge, table.x).mean, table.x.var * line_->ridge.weights.cwiseAbs2()},
