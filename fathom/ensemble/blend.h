@@ -15,7 +15,7 @@ Vector BlendWeights(const Matrix& errors, const Vector& row_weights = {});
 
 // By which part a newcomer's errors e lower the squared error of others, whose blend has the errors
 // o, if it is blended with them as well as these rows can tell:
-//   1 - min_t sum_n c_n ((1 - t) o_n + t e_n)^2 / sum_n c_n o_n^2,   t between 0 and 1  [blend-gain]
+//   1 - min_t sum_n c_n ((1 - t) o_n + t e_n)^2 / sum_n c_n o_n^2,  0 <= t <= 1       [blend-gain]
 double BlendGain(const Vector& others, const Vector& newcomer, const Vector& row_weights = {});
 
 // Leaves out members that are not worth their time: one after the other, the one without which the

@@ -44,9 +44,9 @@ class NumberEnsemble {
   // if there is none. Networks of it are worth training for longer.
   const CrossFit* carrier() const { return carrier_; }
 
-  // Adds networks that have a fold each to judge them by. Together they are weighed against all that
-  // is there, and the calibration follows. A row is judged by one of them and new rows are predicted
-  // by their mean, which is a little better than what is checked.
+  // Adds networks that have a fold each to judge them by. Together they are weighed against all
+  // that is there, and the calibration follows. One of them judges a row of these folds, and the
+  // mean of all predicts new rows, which is a little better than what is checked.
   void AddSpecialists(const CrossFit& specialists);
 
   // The members in the order in which they build on each other, and their calibration.
