@@ -171,10 +171,9 @@ std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitResiduals(const Moments& 
 bool NumberEnsemble::IsPromising(const CrossFit& kind) {
   // A kind without hidden layers costs next to nothing.
   const bool cheap = kind.recipe().architecture.hidden.empty();
-  if (on_line_ == nullptr || kind.networks().empty() || cheap ||
-      recipe_.stack == Stacking::kAlways) {
-    return true;
-  }
+  if (on_line_ == nullptr || kind.networks().empty() || cheap) return true;
+  // Where a fold tells little and time does not matter, all kinds are trained to the end.
+  if (recipe_.stack == Stacking::kAlways && !HasManyRows(table_)) return true;
   const std::vector<Index> rows = kind.RowsDone();
   const ScaledTable judges = RowsOf(table_, rows);
   const Vector counts = CountsOf(judges);
