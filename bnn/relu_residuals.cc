@@ -168,7 +168,9 @@ double RunTiles(const ReluPass& pass, double* d_W, double* d_w) {
   return squares;
 }
 
-double RunReluPass(const ReluPass& pass, double* d_W, double* d_w) {
+double RunReluPass(ReluPass pass, double* d_W, double* d_w) {
+  // There is room for the widest vectors. These may be narrower.
+  pass.padded = (pass.units + UnitLanes() - 1) / UnitLanes() * UnitLanes();
   return pass.c_h == nullptr ? RunTiles<false>(pass, d_W, d_w) : RunTiles<true>(pass, d_W, d_w);
 }
 

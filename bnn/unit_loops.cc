@@ -5,6 +5,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "fathom/base/simd_exp-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace fathom::bnn::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -29,7 +31,7 @@ void RectifyAll(const UnitShape& shape, double* HWY_RESTRICT h) {
     double* const row = h + n * shape.h_stride;
     ForUnits(shape.width, [&](auto d, Index i) HWY_ATTR {
       const auto a = hn::LoadU(d, row + i);
-      hn::StoreU(hn::IfThenZeroElse(hn::Lt(a, hn::Zero(d)), a), d, row + i);
+      hn::StoreU(fathom::HWY_NAMESPACE::NotBelow(d, hn::Zero(d), a), d, row + i);
     });
   }
 }
@@ -76,7 +78,7 @@ void DrawLocalRows(const LocalUnits& units, double* HWY_RESTRICT h, double* HWY_
       for (Index n = m; n < shape.rows; n += units.moment_rows) {
         const auto noise = hn::LoadU(d, units.eps + n * shape.width + i);
         auto a = hn::MulAdd(sd, noise, mu);
-        if (kRectify) a = hn::Max(a, hn::Zero(d));
+        if (kRectify) a = fathom::HWY_NAMESPACE::NotBelow(d, hn::Zero(d), a);
         hn::StoreU(a, d, h + n * shape.h_stride + i);
         hn::StoreU(hn::Mul(a, a), d, squares + n * shape.h_stride + i);
         hn::StoreU(hn::Mul(noise, inverse), d, ratio + n * shape.width + i);

@@ -107,8 +107,10 @@ double TailFunction::Quantile(double probability) const {
 
 double TailFunction::LongestPanel(double from) const {
   double longest = std::numeric_limits<double>::infinity();
+  // A hump may be narrower than numbers of its size can tell.
+  const double least = 1e-9 * sd;
   for (const auto& [middle, width] : humps)
-    longest = std::min(longest, std::max(width, 0.5 * std::abs(from - middle)));
+    longest = std::min(longest, std::max({width, least, 0.5 * std::abs(from - middle)}));
   return longest;
 }
 

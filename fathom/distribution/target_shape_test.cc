@@ -98,6 +98,14 @@ TEST(TargetShape, TwoHumpsAreGaussiansSideBySide) {
     EXPECT_NEAR(y.Quantile(0, 0, p), same.Quantile(0, 0, p), 1e-9);
 }
 
+// Numbers of this size cannot tell the humps' widths from 0.
+TEST(TargetShape, HumpsNarrowerThanRoundingAreTwoPoints) {
+  const Prediction y = Shaped({.gap = 4}, Latent(1e9, 1e-9), Vector::Constant(1, 0.3));
+  EXPECT_NEAR(y.Crps(0, 0, 1e9), 4 * 0.3 * 0.3, 1e-3);
+  EXPECT_NEAR(y.Crps(0, 0, 1e9 + 4), 4 * 0.7 * 0.7, 1e-3);
+  EXPECT_NEAR(y.Crps(0, 0, 1e9 + 10), 4 * 0.7 * 0.7 + 6, 1e-3);
+}
+
 TEST(TargetShape, QuantilesOfAFrequentValueAreThatValue) {
   TargetShape shape{.warp = kLog};
   shape.has_value = true;

@@ -79,22 +79,23 @@ Vector BlendWeights(const Matrix& errors, const Vector& row_weights) {
   return w / w.sum();
 }
 
+double SumOfSquares(const Vector& errors, const Vector& row_weights) {
+  return Weighted(errors, errors, row_weights);
+}
+
 double BlendGain(const Vector& others, const Vector& newcomer, const Vector& row_weights) {
   const Vector better = others - newcomer;
-  const double all = Weighted(others, others, row_weights);
-  const double squares = Weighted(better, better, row_weights);
+  const double all = SumOfSquares(others, row_weights);
+  const double squares = SumOfSquares(better, row_weights);
   if (!(all > 0 && squares > 0)) return 0;
   const double t = std::clamp(Weighted(others, better, row_weights) / squares, 0.0, 1.0);
   const Vector both = others - t * better;
-  return 1 - Weighted(both, both, row_weights) / all;
+  return 1 - SumOfSquares(both, row_weights) / all;
 }
 
 Vector PruneBlend(const Matrix& errors, const Vector& weights, double least,
                   const Vector& row_weights) {
-  const auto squares_of = [&](const Vector& w) {
-    const Vector blend = errors * w;
-    return Weighted(blend, blend, row_weights);
-  };
+  const auto squares_of = [&](const Vector& w) { return SumOfSquares(errors * w, row_weights); };
   const double most = (1 + least) * squares_of(weights);
   Vector kept = weights;
   while (true) {

@@ -6,6 +6,9 @@
 
 namespace fathom {
 
+// sum_n c_n e_n^2, where row n counts as c_n (no weights: as one).
+double SumOfSquares(const Vector& errors, const Vector& row_weights = {});
+
 // [members]: the weights w, none negative and summing to 1, that minimise
 //   sum_n c_n (sum_k w_k e_nk)^2 + ridge sum_k w_k^2                                      [blend]
 // where e [rows, members] are errors of rows that the members have not seen and row n counts as c_n

@@ -288,6 +288,42 @@ TEST(Ensemble, KeepsToItsTimeBudget) {
   EXPECT_TRUE(ModelPredictor(model, 1).Predict(Wave(7).inputs).Mean().allFinite());
 }
 
+// Of two targets of different sizes, one of which is missing here and there.
+TEST(Ensemble, PredictsEachOfSeveralTargetsAboutAsWellAsAlone) {
+  const auto rows_of = [](Index rows, std::uint64_t seed, bool gaps) {
+    RandomStream stream(seed);
+    DatasetParts dataset;
+    dataset.source = "two targets";
+    dataset.schema = NumericSchema({"a", "b"}, {"u", "v"});
+    const Matrix x = stream.NormalMatrix(rows, 2);
+    dataset.inputs = Moments::Certain(x);
+    dataset.targets = 0.05 * stream.NormalMatrix(rows, 2);
+    dataset.targets.col(0).array() += (2 * x.col(0)).array().sin();
+    dataset.targets.col(1).array() += 30 * (x.col(1).array().square() + x.col(0).array());
+    for (Index n = 0; gaps && n < rows; n += 7) dataset.targets(n, 1) = std::nan("");
+    return dataset;
+  };
+  const auto rmse_of = [](const Model& model, const DatasetParts& test, Index target) {
+    const Matrix mean = ModelPredictor(model, 1).Predict(test.inputs).Mean();
+    const Vector error = mean.col(std::min(target, mean.cols() - 1)) - test.targets.col(target);
+    return error.norm() / std::sqrt(static_cast<double>(error.size()));
+  };
+  Recipe recipe;
+  recipe.local = Local::kOnly;
+  recipe.threads = 1;
+  const DatasetParts test = rows_of(400, 2, false);
+  for (const Index rows : {120, 300}) {
+    const DatasetParts both = rows_of(rows, 1, true);
+    const Model together = Fit(both, recipe);
+    DatasetParts alone = both;
+    alone.schema = NumericSchema({"a", "b"}, {"u"});
+    alone.targets = Matrix(both.targets.col(0));
+    EXPECT_LT(rmse_of(together, test, 0), 1.3 * rmse_of(Fit(alone, recipe), test, 0)) << rows;
+    alone.targets = Matrix(rows_of(rows, 1, false).targets.col(1));
+    EXPECT_LT(rmse_of(together, test, 1), 2 * rmse_of(Fit(alone, recipe), test, 1)) << rows;
+  }
+}
+
 TEST(Ensemble, DoesNotDependOnTheThreads) {
   Recipe recipe = SmallStack();
   const Model one = Fit(Wave(120), recipe);

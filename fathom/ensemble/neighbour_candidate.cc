@@ -60,7 +60,7 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
     residual_.emplace_back(table.y.col(t).replicate(1, N) - without);
     own_trend_.col(t) = without.diagonal();
   }
-  own_ = table.y - own_trend_;
+  for (Index t = 0; t < T; ++t) own_.emplace_back(table.y.col(t) - own_trend_.col(t));
   if (!options.trend_without.empty()) {
     view_of_row_.resize(static_cast<std::size_t>(N));
     std::iota(view_of_row_.begin(), view_of_row_.end(), 0);
@@ -97,7 +97,7 @@ NeighbourData NeighbourCandidate::DataOf(Index target) const {
   return {.x = x_,
           .y = residual_[target],
           .view_of_row = view_of_row_,
-          .own = {own_.col(target).data(), static_cast<std::size_t>(own_.rows())},
+          .own = {own_[target].data(), static_cast<std::size_t>(own_[target].size())},
           .weights = table_.weight_span()};
 }
 

@@ -53,7 +53,7 @@ class NeighbourCandidate {
   Moments x_;         // with the trend as further columns
   std::vector<Matrix> residual_;  // [targets] of [N, 1], or [N, N]: as row n sees them in column n
   std::vector<std::int32_t> view_of_row_;  // [N] n, or empty
-  Matrix own_;                             // [N, targets]: y minus own_trend_
+  std::vector<Vector> own_;                // [targets] of [N]: y minus own_trend_
   std::vector<NeighbourGp> gps_;           // [targets]
   std::vector<Neighbours> near_;           // [targets] of [N, m and some], without copies
   Moments left_out_;

@@ -121,11 +121,13 @@ NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
   if (recipe.local == Local::kNever) return;
   line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
   // In very small tables a row bends the line of all rows, and the neighbours would hear of that.
-  // From 200 rows on what is learnt from one line is better (docs/measurements/decisions.md).
+  // In larger ones what is learnt from one line is better (docs/measurements/decisions.md).
   constexpr Index kFewRows = 150;
   std::vector<Matrix> without;
-  for (Index t = 0; t < table.targets() && table.rows() < kFewRows; ++t)
-    without.push_back(MeansWithoutEach(*line_, table.x, table.y, t));
+  if (table.rows() < kFewRows) {
+    for (Index t = 0; t < table.targets(); ++t)
+      without.push_back(MeansWithoutEach(*line_, table.x, table.y, t));
+  }
   on_line_ = FitNeighbours(
       {PredictRidge(line_->ridge, table.x).mean, table.x.var * line_->ridge.weights.cwiseAbs2()},
       on_line, std::move(without));
@@ -184,7 +186,8 @@ bool NumberEnsemble::IsPromising(const CrossFit& kind) {
   const Vector own = errors_of(kind.left_out());
   const Vector neighbours = errors_of(on_line_->left_out());
   constexpr double kTooFar = 1.4;  // times the error of neighbours
-  if (!(own.norm() <= kTooFar * neighbours.norm())) return false;
+  if (!(SumOfSquares(own, counts) <= kTooFar * kTooFar * SumOfSquares(neighbours, counts)))
+    return false;
   if (kind.networks().size() > 1 || !HasManyRows(table_)) return true;
   // The first network tells whether the kind adds anything to what needs no network.
   constexpr double kLeastGain = 0.005;

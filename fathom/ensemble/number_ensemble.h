@@ -34,6 +34,7 @@ class NumberEnsemble {
   double SquaredError() const;
 
   // Whether a kind is worth training on further folds, by the rows of the folds that it has done.
+  // Fits trees to compare with.
   bool IsPromising(const CrossFit& kind);
 
   // Adds trees, and neighbour GPs on them and on the kinds, all of which are complete; weighs and
@@ -53,7 +54,7 @@ class NumberEnsemble {
   const std::vector<Member>& members() const { return members_; }
   const std::shared_ptr<const Calibration>& calibration() const { return calibration_; }
   // [N, targets] in scaled units: the centre of each row's density, for Spread, from members that
-  // have not seen the row; without a specialist.
+  // have not seen the row; without specialists.
   const Moments& centre() const { return centre_; }
 
  private:

@@ -185,7 +185,7 @@ TwoHumps FindTwoHumps(const Dataset& dataset, const TargetShape& one_hump, Vecto
   constexpr int kRounds = 3;
   for (int round = 0; round < kRounds; ++round) {
     const Humps humps = FindHumps(errors, dataset.weights());
-    if (humps.gap == 0) break;
+    if (humps.gap == 0) return {.shape = one_hump};
     found.shape.gap = humps.gap;
     found.upper = (errors.array() > humps.between).cast<double>();
     if (round + 1 == kRounds) break;
