@@ -32,6 +32,7 @@ Command AddFit(CLI::App* program);
 Command AddResume(CLI::App* program);
 Command AddPredict(CLI::App* program);
 Command AddEvaluate(CLI::App* program);
+Command AddReport(CLI::App* program);
 Command AddCv(CLI::App* program);
 Command AddInspect(CLI::App* program);
 Command AddExport(CLI::App* program);

@@ -1,16 +1,15 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "cli/data_options.h"
+#include "cli/known_targets.h"
 #include "cli/large_tables.h"
 #include "cli/ranks.h"
 #include "cli/rounds.h"
 #include "cli/score_lines.h"
-#include "fathom/base/error.h"
 #include "fathom/base/text.h"
 #include "fathom/evaluate/evaluation.h"
 #include "fathom/fitted/prediction_table.h"
@@ -84,15 +83,6 @@ std::string JsonReport(const std::vector<std::string>& classes, const TargetScor
   return JsonText(json, 2) + "\n";
 }
 
-// A row of a class that the model does not know would have probability 0; leaving it out would
-// flatter the model.
-void RequireKnownClasses(const std::vector<Note>& notes) {
-  for (const Note& note : notes) {
-    if (note.kind == "unseen_classes")
-      ThrowError(note.text, ", but scores need the true class; correct or remove them");
-  }
-}
-
 TargetScores Score(const EvaluateOptions& options, const ModelPredictor& predictor,
                    const RowsForModel& test) {
   const Schema& schema = predictor.model().schema();
@@ -102,10 +92,7 @@ TargetScores Score(const EvaluateOptions& options, const ModelPredictor& predict
     const std::vector<Matrix> parts = together.ScoreParts(round);
     for (std::size_t i = 0; i < round.size(); ++i) sums.Add(parts[i], round[i].rows.targets());
   });
-  if (sums.rows() == 0) {
-    ThrowError(test.table().source, ": no row has a value in ", QuotedList(schema.targets),
-               "; give rows whose targets are known");
-  }
+  RequireScoredRows(sums.rows(), test, schema);
   const std::vector<std::optional<Evaluation>> means = sums.Means();
   TargetScores scores{*means[0], {}};
   for (std::size_t i = 1; i < means.size(); ++i) {
@@ -118,15 +105,8 @@ int RunEvaluate(const EvaluateOptions& options) {
   const ModelPredictor predictor(LoadModel(options.model), options.threads);
   const Model& model = predictor.model();
   const RowsForModel test(options.data, options.memory, model.schema(), options.threads, {});
-  const Table& table = test.table();
-  for (const std::string& target : model.schema().targets) {
-    if (std::count(table.columns.begin(), table.columns.end(), target) == 0) {
-      ThrowError(table.source, ": has no target column ", Quoted(target),
-                 ", to which predictions could be compared; 'fathom predict' needs none");
-    }
-  }
+  RequireTargets(test, model.schema());
   const std::vector<Note>& notes = test.rows().notes();
-  RequireKnownClasses(notes);
   const TargetScores scores = Score(options, predictor, test);
   TellNotes(notes);
   const std::vector<std::string>& classes = model.schema().classes;

@@ -1,11 +1,9 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "cli/align.h"
 #include "cli/common.h"
@@ -56,29 +54,14 @@ std::string Range(const Eigen::Ref<const Vector>& values) {
   return low == high ? low : low + " .. " + high;
 }
 
-std::string RelevanceTable(const Model& model) {
-  const Relevance relevance = FindRelevance(model);
-  const Vector largest = relevance.share.colwise().maxCoeff();
-  std::vector<Index> order(static_cast<std::size_t>(largest.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return largest[a] > largest[b]; });
-  std::vector<std::vector<std::string>> rows = {{"input", "lengthscale"}};
-  const std::vector<std::string> inputs = model.schema().FeatureNames();
-  const bool one = model.schema().targets.size() == 1;
-  for (const std::string& target : model.schema().targets)
-    rows[0].push_back(one ? "relevance" : "relevance to " + target);
+std::string RelevanceText(const Model& model) {
+  RelevanceTable table = DescribeRelevance(model);
+  std::vector<std::vector<std::string>> rows = {std::move(table.header)};
   rows[0].emplace_back("");
-  for (const Index c : order) {
-    std::vector<std::string> row = {inputs[static_cast<std::size_t>(c)],
-                                    Cell(relevance.lengthscale[c])};
-    for (Index t = 0; t < relevance.share.rows(); ++t) {
-      char share[16];
-      std::snprintf(share, sizeof(share), "%.3f", relevance.share(t, c));
-      row.emplace_back(share);
-    }
-    row.emplace_back(static_cast<std::size_t>(std::lround(20 * largest[c])), '#');
-    rows.push_back(std::move(row));
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    rows.push_back(std::move(table.rows[i]));
+    const double largest = table.largest[static_cast<Index>(i)];
+    rows.back().emplace_back(static_cast<std::size_t>(std::lround(20 * largest)), '#');
   }
   return Align(rows);
 }
@@ -111,7 +94,7 @@ std::string HumanModel(const InspectOptions& options, const Model& model) {
   std::ostringstream text;
   text << HumanReport(options.file, model, nullptr);
   if (!KnowsRelevance(model)) return text.str();
-  text << "\n" << RelevanceTable(model);
+  text << "\n" << RelevanceText(model);
   if (const DeepGp* network = FindNetwork(model.leader())) {
     text << "\n"
          << LayerTable(*network) << "(in units of standardised columns"

@@ -110,10 +110,10 @@ int Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   const std::vector<Command> commands = {
-      AddFit(&program),        AddResume(&program),  AddPredict(&program),  AddEvaluate(&program),
-      AddCv(&program),         AddInspect(&program), AddExport(&program),   AddDemo(&program),
-      AddBench(&program),      AddTables(&program),  AddBaseline(&program), AddRecipe(&program),
-      AddCompletion(&program), AddMan(&program)};
+      AddFit(&program),    AddResume(&program),     AddPredict(&program), AddEvaluate(&program),
+      AddReport(&program), AddCv(&program),         AddInspect(&program), AddExport(&program),
+      AddDemo(&program),   AddBench(&program),      AddTables(&program),  AddBaseline(&program),
+      AddRecipe(&program), AddCompletion(&program), AddMan(&program)};
   for (const Command& command : commands) AddConfig(command.app);
   CheckFirstWord(argc, argv, commands);
   const auto asked = [&] {

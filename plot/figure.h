@@ -87,6 +87,8 @@ struct ErrorBars {
   Vector low = {};
   Vector high = {};
   std::string label = {};
+  double width = 1.8;  // of the bars, in pixels
+  double radius = 3;   // of the points; 0: there are none
 };
 
 // The cell centres of a heat map, [rows * columns, 2], row by row: a prediction for these points,

@@ -106,8 +106,9 @@ class PanelDrawing {
   void operator()(const ErrorBars& bars) {
     for (Index i = 0; i < bars.x.size(); ++i) {
       const double y = Y(bars.y(i));
-      DrawLine(SvgText("M", X(bars.low(i)), " ", y, "H", X(bars.high(i))), hue_, 1.8, "none");
-      svg_.Leaf("circle", {{"cx", X(bars.x(i))}, {"cy", y}, {"r", 3}, {"fill", hue_}});
+      DrawLine(SvgText("M", X(bars.low(i)), " ", y, "H", X(bars.high(i))), hue_, bars.width,
+               "none");
+      svg_.Leaf("circle", {{"cx", X(bars.x(i))}, {"cy", y}, {"r", bars.radius}, {"fill", hue_}});
     }
   }
 
@@ -280,10 +281,12 @@ class PanelDrawing {
                            {"fill", hue},
                            {"fill-opacity", 0.22}});
         DrawLine(line, hue, 1.8, "none");
-      } else if (std::holds_alternative<ErrorBars>(layer)) {
-        DrawLine(line, HueOf(layer), 1.8, "none");
-        svg_.Leaf("circle",
-                  {{"cx", entry.x + kSwatch / 2}, {"cy", y}, {"r", 3}, {"fill", HueOf(layer)}});
+      } else if (const auto* bars = std::get_if<ErrorBars>(&layer)) {
+        DrawLine(line, HueOf(layer), bars->width, "none");
+        svg_.Leaf("circle", {{"cx", entry.x + kSwatch / 2},
+                             {"cy", y},
+                             {"r", bars->radius},
+                             {"fill", HueOf(layer)}});
       } else if (const auto* curve = std::get_if<Curve>(&layer)) {
         DrawLine(line, kInk, 1.2, curve->dashed ? "5 3" : "none");
       } else if (const auto* points = std::get_if<Scatter>(&layer)) {
@@ -322,7 +325,10 @@ std::string DrawFigure(const FigureOptions& options, const Figure::Panels& panel
   const FigureLayout layout = LayOut(options, panels);
   SvgWriter svg(layout.width, layout.height);
   if (!options.title.empty()) svg.Title(options.title);
-  DefineRamp(&svg);
+  if (std::any_of(layout.panels.begin(), layout.panels.end(),
+                  [](const auto& panel) { return panel.second.has_colors; })) {
+    DefineRamp(&svg);
+  }
   svg.Leaf("rect", {{"width", layout.width}, {"height", layout.height}, {"fill", "#ffffff"}});
   if (!options.title.empty()) {
     svg.Text(options.title,

@@ -107,6 +107,13 @@ TEST(Figure, GivenColourRangeCutsOff) {
   EXPECT_EQ(Count(figure.Svg(), "fill=\"" + RampColor(127.5 / 128).Hex() + "\""), 2u);
 }
 
+// So that several figures of one page have no name in common.
+TEST(Figure, HasNamesOnlyForColours) {
+  Figure figure;
+  figure.AddCurve(0, 0, {}, {.x = Vector{{0, 1}}, .y = Vector{{0, 1}}});
+  EXPECT_EQ(figure.Svg().find(" id="), std::string::npos);
+}
+
 TEST(Figure, PointsBeyondTheAxesAreLeftOut) {
   Figure figure;
   figure.AddScatter(0, 0, {.x_range = AxisRange{0, 1}, .y_range = AxisRange{0, 1}},

@@ -27,7 +27,7 @@ TEST_F(Cli, VersionAndHelp) {
   EXPECT_TRUE(Good({"--version"}).starts_with("fathom "));
   const std::string help = Good({"--help"});
   for (const std::string command :
-       {"fit", "resume", "predict", "evaluate", "inspect", "export", "recipe", "demo"}) {
+       {"fit", "resume", "predict", "evaluate", "report", "inspect", "export", "recipe", "demo"}) {
     EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
     const std::string own = Good({command, "--help"});
     EXPECT_NE(own.find("Usage: fathom " + command), std::string::npos) << own;

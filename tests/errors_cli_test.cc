@@ -136,7 +136,8 @@ TEST_F(ErrorsCli, NumericalFailureIsExit3) {
   };
   SaveModel(WithNetwork(LoadModel(model_), overflow), model_);
   const std::vector<Arguments> commands = {{"predict", model_, train_, "-o", File("p.csv")},
-                                           {"evaluate", model_, train_}};
+                                           {"evaluate", model_, train_},
+                                           {"report", model_, train_, "-o", File("p.csv")}};
   for (const Arguments& command : commands) {
     const Outcome outcome = Run(command);
     EXPECT_EQ(outcome.code, 3);

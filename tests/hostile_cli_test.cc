@@ -47,6 +47,7 @@ TEST_F(Hostile, ALackOfMemoryIsTold) {
   const std::vector<Arguments> commands = {
       {"predict", model_, test_, "--threads", "1"},
       {"evaluate", model_, test_, "--threads", "1"},
+      {"report", model_, test_, "-o", "-", "--threads", "1"},
       {"inspect", model_},
       {"export", model_, "--format", "c"},
       {"cv", train_, "--target", "y", "--threads", "1"},

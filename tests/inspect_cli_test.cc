@@ -312,8 +312,8 @@ TEST_F(Manual, NamesEveryOptionOfEveryCommand) {
   const std::string bash = Good({"completion", "bash"});
   const std::string zsh = Good({"completion", "zsh"});
   const std::string fish = Good({"completion", "fish"});
-  for (const std::string command : {"fit", "resume", "predict", "evaluate", "cv", "inspect",
-                                    "export", "recipe", "demo", "completion", "man"}) {
+  for (const std::string command : {"fit", "resume", "predict", "evaluate", "report", "cv",
+                                    "inspect", "export", "recipe", "demo", "completion", "man"}) {
     const std::string help = Good({command, "--help"});
     EXPECT_NE(help.find("Example"), std::string::npos) << command;
     EXPECT_NE(man.find("FATHOM " + command), std::string::npos) << command;

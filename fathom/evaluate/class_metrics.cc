@@ -31,9 +31,10 @@ void ClassScoreSums::Add(const Matrix& probability, const Matrix& labels) {
     sums_.accuracy += right;
     // |p - e|^2 with e the unit vector of the true class.
     sums_.brier += probability.row(n).squaredNorm() - 2 * probability(n, truth) + 1;
-    Bin& bin = bins_[std::clamp(static_cast<int>(kBins * confidence), 0, kBins - 1)];
+    ReliabilityBin& bin = bins_[std::clamp(static_cast<int>(kBins * confidence), 0, kBins - 1)];
     bin.probability += confidence;
     bin.right += right;
+    ++bin.rows;
   }
 }
 
@@ -45,9 +46,19 @@ ClassScores ClassScoreSums::Means() const {
   scores.mean_log_likelihood /= rows;
   scores.accuracy /= rows;
   scores.brier /= rows;
-  for (const Bin& bin : bins_)
+  for (const ReliabilityBin& bin : bins_)
     scores.calibration_error += std::abs(bin.right - bin.probability) / rows;
   return scores;
+}
+
+std::vector<ReliabilityBin> ClassScoreSums::Reliability() const {
+  std::vector<ReliabilityBin> means;
+  for (const ReliabilityBin& bin : bins_) {
+    if (bin.rows == 0) continue;
+    const auto rows = static_cast<double>(bin.rows);
+    means.push_back({bin.probability / rows, bin.right / rows, bin.rows});
+  }
+  return means;
 }
 
 ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels) {

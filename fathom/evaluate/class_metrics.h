@@ -3,6 +3,7 @@
 #define FATHOM_EVALUATE_CLASS_METRICS_H_
 
 #include <array>
+#include <vector>
 
 #include "fathom/base/export.h"
 #include "fathom/base/types.h"
@@ -28,21 +29,25 @@ struct ClassScores {
 // is left.
 ClassScores EvaluateClasses(const Matrix& probability, const Matrix& labels);
 
+// Rows whose predicted class has about the same probability.
+struct ReliabilityBin {
+  double probability = 0;  // mean, of the predicted class
+  double right = 0;        // share of rows whose predicted class is the true one
+  Index rows = 0;
+};
+
 // The same for rows that come in pieces; any pieces give the same bits.
 class ClassScoreSums {
  public:
   void Add(const Matrix& probability, const Matrix& labels);
   Index rows() const { return sums_.rows; }  // whose class is known, so far
   ClassScores Means() const;
+  // Those of ten equal bins that have rows, by ascending probability.
+  std::vector<ReliabilityBin> Reliability() const;
 
  private:
-  // Rows whose predicted class has about the same probability.
-  struct Bin {
-    double probability = 0, right = 0;  // sums over rows
-  };
-
   ClassScores sums_;
-  std::array<Bin, 10> bins_;
+  std::array<ReliabilityBin, 10> bins_;  // sums over rows
 };
 
 }  // namespace fathom

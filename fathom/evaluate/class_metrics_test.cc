@@ -33,6 +33,18 @@ TEST(ClassMetrics, ValuesByHand) {
   EXPECT_EQ(scores.confusion.sum(), 4);
 }
 
+TEST(ClassMetrics, ReliabilityOfTheBinsThatHaveRows) {
+  ClassScoreSums sums;
+  sums.Add(kProbability, Vector{{0, 1, 2, 2}});
+  const std::vector<ReliabilityBin> bins = sums.Reliability();
+  ASSERT_EQ(bins.size(), 3U);
+  EXPECT_DOUBLE_EQ(bins[0].probability, 0.4);
+  EXPECT_DOUBLE_EQ(bins[1].probability, 0.625);
+  EXPECT_EQ(bins[1].right, 0.5);
+  EXPECT_EQ(bins[1].rows, 2);
+  EXPECT_EQ(bins[2].right, 1);
+}
+
 TEST(ClassMetrics, PiecesChangeNoBit) {
   const Vector labels{{0, 1, 2, 2}};
   const ClassScores whole = EvaluateClasses(kProbability, labels);

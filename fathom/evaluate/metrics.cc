@@ -23,6 +23,10 @@ struct CdfAround {
   double Inside(double probability) const {
     const double low = 0.5 * (1 - probability), high = 1 - low;
     if (at == below) return std::abs(2 * at - 1) <= probability ? 1 : 0;
+    return Between(low, high);
+  }
+  // The same of any interval, where y has a probability of its own.
+  double Between(double low, double high) const {
     return std::clamp((std::min(at, high) - std::max(below, low)) / (at - below), 0.0, 1.0);
   }
 };
@@ -46,6 +50,14 @@ CdfAround Around(const Prediction& prediction, Index n, Index d, double y) {
 // One interval's penalty; see Scores::interval_score_95.
 double IntervalScore(double low, double high, double y, double alpha) {
   return high - low + 2 / alpha * (std::max(low - y, 0.0) + std::max(y - high, 0.0));
+}
+
+void AddTenths(const CdfAround& cdf, std::array<double, 10>* tenths) {
+  if (cdf.at == cdf.below) {
+    ++(*tenths)[static_cast<std::size_t>(std::clamp(10 * cdf.at, 0.0, 9.0))];
+    return;
+  }
+  for (int k = 0; k < 10; ++k) (*tenths)[k] += cdf.Between(0.1 * k, 0.1 * (k + 1));
 }
 
 // The parts of a row are its log density and these of each cell.
@@ -113,13 +125,28 @@ void ScoreSums::AddParts(const Matrix& parts, const Matrix& y) {
       sums_.coverage_95 += cdf.Inside(0.95);
       for (int level = 0; level < kLevels; ++level)
         covered_[level] += cdf.Inside(0.05 * (level + 1));
+      AddTenths(cdf, &tenths_);
     }
   }
 }
 
-Scores ScoreSums::Means() const {
+void ScoreSums::RequireCells() const {
   if (cells_ == 0)
     ThrowError("there is no row with a target to score; give rows whose targets are known");
+}
+
+Vector ScoreSums::Coverage() const {
+  RequireCells();
+  return Eigen::Map<const Vector>(covered_.data(), kLevels) / cells_;
+}
+
+Vector ScoreSums::Tenths() const {
+  RequireCells();
+  return Eigen::Map<const Vector>(tenths_.data(), static_cast<Index>(tenths_.size())) / cells_;
+}
+
+Scores ScoreSums::Means() const {
+  RequireCells();
   Scores scores = sums_;
   scores.rmse = std::sqrt(scores.rmse / cells_);
   scores.mean_log_likelihood /= static_cast<double>(scores.rows);

@@ -48,14 +48,22 @@ class ScoreSums {
   void Add(const Prediction& prediction, const Matrix& y, const ThreadPool& pool);
   void AddParts(const Matrix& parts, const Matrix& y);  // of ScoreParts
   Index rows() const { return sums_.rows; }             // with any target, so far
-  // Throws Error if there is no row.
+  // These throw Error if there is no row.
   Scores Means() const;
+  // [19]: share of cells in the central interval of p = 0.05, 0.10, ..., 0.95.
+  Vector Coverage() const;
+  // [10]: share of cells whose u lies in each tenth of [0, 1], 0.1 each if the predictions are
+  // honest. A value that has a probability of its own counts in parts.
+  Vector Tenths() const;
 
  private:
+  void RequireCells() const;
+
   static constexpr int kLevels = 19;  // p = 0.05, 0.10, ..., 0.95
   Scores sums_;
   double cells_ = 0;
   std::array<double, kLevels> covered_{};
+  std::array<double, 10> tenths_{};
 };
 
 // u = F(y) [N, D]. Where F jumps (a component without variance) the middle of the jump, so that a

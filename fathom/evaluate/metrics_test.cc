@@ -164,6 +164,24 @@ TEST(Evaluate, CountsACertainAndRightPredictionAsCovered) {
   EXPECT_EQ(wrong.interval_score_95, 40);
 }
 
+TEST(ScoreSums, CoverageAndTenthsAreCountedFromTheCdf) {
+  Matrix y(4, 1);
+  // u = 0.05, 0.45, 0.55 and 0.999: |2u - 1| = 0.9, 0.1, 0.1 and 0.998.
+  y << NormalQuantile(0.05), NormalQuantile(0.45), NormalQuantile(0.55), NormalQuantile(0.999);
+  ScoreSums sums;
+  sums.Add(Gaussian(4, 1, 0, 1), y, ThreadPool(1));
+  const Vector coverage = sums.Coverage();
+  ASSERT_EQ(coverage.size(), 19);
+  EXPECT_EQ(coverage[0], 0);      // 0.05
+  EXPECT_EQ(coverage[2], 0.5);    // 0.15
+  EXPECT_EQ(coverage[16], 0.5);   // 0.85
+  EXPECT_EQ(coverage[18], 0.75);  // 0.95
+  EXPECT_EQ(coverage[18], sums.Means().coverage_95);
+  EXPECT_EQ(sums.Tenths(), Vector({{0.25, 0, 0, 0, 0.25, 0.25, 0, 0, 0, 0.25}}));
+  EXPECT_THROW(ScoreSums().Coverage(), Error);
+  EXPECT_THROW(ScoreSums().Tenths(), Error);
+}
+
 TEST(Evaluate, LeavesOutRowsWithoutTarget) {
   Matrix y(3, 2);
   y << 1, 2, kNaN, kNaN, 3, 4;

@@ -1,8 +1,13 @@
 #include "fathom/fitted/report.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <iomanip>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "fathom/base/option_text.h"
 #include "fathom/base/text.h"
@@ -163,20 +168,6 @@ std::string StackLines(const Model& model) {
   return text.str();
 }
 
-// What rows that were left out say of the whole.
-std::string CheckLine(const Model& model) {
-  if (model.calibration() == nullptr) return {};
-  const HeldOutCheck& check = model.calibration()->check;
-  std::ostringstream text;
-  // A specialist is judged by one fold.
-  const char* in_turn = check.rows < model.summary().rows ? "" : " in turn";
-  text << "checked     on " << check.rows << " rows left out" << in_turn
-       << ": the 95 % interval covers " << std::fixed << std::setprecision(1)
-       << 100 * check.coverage_95 << " %, RMSE " << Short(check.rmse) << ", log likelihood "
-       << Short(check.log_likelihood) << "\n";
-  return text.str();
-}
-
 // What the training of an expert has to say about itself; first why it should not be trusted.
 std::string FindingLines(const nlohmann::json& findings) {
   if (findings.is_null()) return {};
@@ -194,6 +185,45 @@ std::string FindingLines(const nlohmann::json& findings) {
 }
 
 }  // namespace
+
+// What rows that were left out say of the whole.
+std::string DescribeCheck(const Model& model) {
+  if (model.calibration() == nullptr) return {};
+  const HeldOutCheck& check = model.calibration()->check;
+  std::ostringstream text;
+  // A specialist is judged by one fold.
+  const char* in_turn = check.rows < model.summary().rows ? "" : " in turn";
+  text << "on " << check.rows << " rows left out" << in_turn << ": the 95 % interval covers "
+       << std::fixed << std::setprecision(1) << 100 * check.coverage_95 << " %, RMSE "
+       << Short(check.rmse) << ", log likelihood " << Short(check.log_likelihood);
+  return text.str();
+}
+
+RelevanceTable DescribeRelevance(const Model& model) {
+  const Relevance relevance = FindRelevance(model);
+  const Vector largest = relevance.share.colwise().maxCoeff();
+  std::vector<Index> order(static_cast<std::size_t>(largest.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return largest[a] > largest[b]; });
+  RelevanceTable table{{"input", "lengthscale"}, {}, largest(order)};
+  const std::vector<std::string> inputs = model.schema().FeatureNames();
+  const bool one = model.schema().targets.size() == 1;
+  for (const std::string& target : model.schema().targets)
+    table.header.push_back(one ? "relevance" : "relevance to " + target);
+  for (const Index c : order) {
+    const double length = relevance.lengthscale[c];
+    std::vector<std::string> row = {inputs[static_cast<std::size_t>(c)],
+                                    std::isfinite(length) && length != 0 ? Short(length) : "-"};
+    for (Index t = 0; t < relevance.share.rows(); ++t) {
+      char share[16];
+      std::snprintf(share, sizeof(share), "%.3f", relevance.share(t, c));
+      row.emplace_back(share);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
 
 std::string HumanReport(const std::string& path, const Model& model, const Dataset* dataset) {
   const TrainingSummary& summary = model.summary();
@@ -226,7 +256,8 @@ std::string HumanReport(const std::string& path, const Model& model, const Datas
   }
   if (const std::string likelihood = DescribeLikelihood(model.leader()); !likelihood.empty())
     text << "likelihood  " << likelihood << "\n";
-  text << CheckLine(model);
+  if (const std::string check = DescribeCheck(model); !check.empty())
+    text << "checked     " << check << "\n";
   const Vector noise = model.calibration() == nullptr ? NoiseStd(model.leader()) : Vector();
   for (Index t = 0; t < noise.size(); ++t) {
     text << "noise std   " << Short(noise[t]) << " of " << model.schema().targets[t] << "\n";
