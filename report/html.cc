@@ -45,7 +45,7 @@ void HtmlWriter::Text(const char* tag, std::string_view text, std::string_view c
 
 void HtmlWriter::Add(const HtmlTable& table) {
   const auto kind = [&](std::size_t column) {
-    return std::string_view(table.columns).substr(column, 1);
+    return std::string_view{table.columns}.substr(column, 1);
   };
   Open("table");
   if (!table.header.empty()) {

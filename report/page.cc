@@ -23,8 +23,9 @@ constexpr std::size_t kSurprises = 10;
 constexpr std::size_t kShownInputs = 20;
 
 constexpr const char* kStyle = R"(
-body { font: 15px/1.45 system-ui, 'Helvetica Neue', Arial, sans-serif; color: #1c1c1c; background: #fff;
-       max-width: 880px; margin: 2em auto; padding: 0 1.2em; overflow-wrap: anywhere; }
+body { font: 15px/1.45 system-ui, 'Helvetica Neue', Arial, sans-serif; color: #1c1c1c;
+       background: #fff; max-width: 880px; margin: 2em auto; padding: 0 1.2em;
+       overflow-wrap: anywhere; }
 h1 { font-size: 1.7em; margin: 0 0 .6em; }
 h2 { font-size: 1.3em; margin: 2em 0 .5em; padding-top: .5em; border-top: 2px solid #1c1c1c; }
 h3 { font-size: 1em; margin: 1.4em 0 .3em; }
@@ -36,7 +37,8 @@ thead th { font-weight: bold; border-bottom: 1px solid #1c1c1c; }
 tbody tr + tr > * { border-top: 1px solid #e3e3e3; }
 th.k { white-space: nowrap; }
 th.r, td.r { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-div.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(380px, 1fr)); gap: 0 1.6em; }
+div.figures { display: grid; gap: 0 1.6em;
+              grid-template-columns: repeat(auto-fit, minmax(380px, 1fr)); }
 figure { margin: 0 0 1em; break-inside: avoid; }
 figure svg { display: block; max-width: 100%; height: auto; }
 figcaption { font-size: .87em; color: #444; }
