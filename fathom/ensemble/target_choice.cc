@@ -234,7 +234,7 @@ std::vector<TargetShape> ShapesFor(const TargetNature& nature, const Vector& tar
 
 ShapedTarget::ShapedTarget(const Dataset& dataset, const TargetShape& shape, const Recipe& recipe,
                            const Fit& fit, const Vector& upper)
-    : all_(dataset), latent_(dataset), shape_(shape), has_share_(upper) {
+    : all_(dataset), latent_(dataset), shape_(shape), apart_(upper) {
   FATHOM_CHECK(upper.size() == (shape.gap > 0 ? dataset.rows() : 0));
   const Vector y = dataset.targets().col(0);
   const bool two = shape.has_value && shape.step > 0 && shape.least == shape.most;
@@ -245,13 +245,12 @@ ShapedTarget::ShapedTarget(const Dataset& dataset, const TargetShape& shape, con
   Matrix z = rest.targets().unaryExpr([&](double value) { return shape.warp.Forward(value); });
   if (shape.gap > 0) z -= shape.gap * upper;
   latent_ = WithTargets(rest, std::move(z));
-  if (shape.has_value)
-    has_share_ = y.unaryExpr([&](double v) { return shape.IsValue(v) ? 1.0 : 0.0; });
+  if (shape.has_value) apart_ = y.unaryExpr([&](double v) { return shape.IsValue(v) ? 1.0 : 0.0; });
   if (shape.has_share() && !two) LearnShare(recipe, fit);
 }
 
 void ShapedTarget::LearnShare(const Recipe& recipe, const Fit& fit) {
-  const ScaledTable table = ScaleTable(WithTargets(all_, has_share_), recipe);
+  const ScaledTable table = ScaleTable(WithTargets(all_, apart_), recipe);
   EnsembleParts ensemble = fit(table);
   ModelParts parts;
   parts.schema = all_.schema();
@@ -279,7 +278,7 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& e
     Vector q = q_;
     if (has_two_values())
       q = (centre.mean.col(0).array() - shape_.least) / (shape_.value - shape_.least);
-    whole->share_logit = FitShareLogit(q, has_share_, all_.weights());
+    whole->share_logit = FitShareLogit(q, apart_, all_.weights());
     share = SharesOf(whole->share_logit, q);
   }
   check.Add(Shaped(shape_, Spread(*whole, centre), Rows(share, rows_of_latent_)),

@@ -56,8 +56,8 @@ class ShapedTarget {
   Dataset all_, latent_;
   TargetShape shape_;
   std::vector<Index> rows_of_latent_;
-  Vector has_share_;  // [N]: 1 where y is the frequent value, or on the upper hump; else 0
-  std::shared_ptr<const Model> share_;  // predicts has_share_; null if there are two values
+  Vector apart_;  // [N]: 1 where y is the frequent value, or on the upper hump; else 0
+  std::shared_ptr<const Model> share_;  // predicts apart_; null if there are two values
   Vector q_;                            // [N] as share_ predicts each row without itself
 };
 

@@ -150,15 +150,24 @@ RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
   return fit;
 }
 
-Matrix MeansWithoutEach(const RidgeFit& fit, const Moments& x, const Matrix& y, Index target) {
-  const Ridge& ridge = fit.ridge;
+namespace {
+
+// [N, N]: by how much a unit of one row's target moves the line at another row.
+Matrix Leverages(const Ridge& ridge, const Moments& x, Index target) {
   const Matrix along = Product({x.mean.rowwise() - ridge.centre.transpose()}, {ridge.directions});
   const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[target]).inverse();
-  Matrix pull = Product({along * shrunk.asDiagonal()}, Transposed(along));
-  pull.array() += 1 / ridge.rows;
+  Matrix leverages = Product({along * shrunk.asDiagonal()}, Transposed(along));
+  leverages.array() += 1 / ridge.rows;
+  return leverages;
+}
+
+}  // namespace
+
+Matrix MeansWithoutEach(const RidgeFit& fit, const Moments& x, const Matrix& y, Index target) {
+  const Matrix pull = Leverages(fit.ridge, x, target);
   Vector error = fit.counts.cwiseProduct((y - fit.left_out.mean).col(target));
   error = error.array().isNaN().select(0, error);  // what is not known pulls nothing
-  const Vector mean = PredictRidge(ridge, x).mean.col(target);
+  const Vector mean = PredictRidge(fit.ridge, x).mean.col(target);
   return mean.replicate(1, error.size()) - pull * error.asDiagonal();
 }
 
@@ -179,11 +188,7 @@ Moments PredictRidge(const Ridge& ridge, const Moments& x, bool latent) {
 }
 
 Matrix RidgeCovariance(const Ridge& ridge, const Moments& x, Index target) {
-  const Matrix along = Product({x.mean.rowwise() - ridge.centre.transpose()}, {ridge.directions});
-  const Vector shrunk = (ridge.eigenvalues.array() + ridge.penalty[target]).inverse();
-  Matrix cov = Product({along * shrunk.asDiagonal()}, Transposed(along));
-  cov.array() += 1 / ridge.rows;
-  cov *= ridge.noise[target];
+  Matrix cov = ridge.noise[target] * Leverages(ridge, x, target);
   cov.diagonal() += x.var * ridge.weights.col(target).cwiseAbs2();
   return cov;
 }
