@@ -27,13 +27,7 @@ constexpr const char* kEvaluateExample =
     "scores are in the\nunits of the file. For classes, the last table counts rows by their true "
     "and predicted class.";
 
-struct EvaluateOptions {
-  MemoryOptions memory;
-  std::string model;
-  DataOptions data;
-  PredictOptions predict;
-  int threads = 0;
-  Index chunk = 4096;
+struct EvaluateOptions : TestOptions {
   bool json = false;
 };
 
@@ -121,18 +115,7 @@ Command AddEvaluate(CLI::App* program) {
       program->add_subcommand("evaluate", "Score a model on a table with known targets");
   app->footer(kEvaluateExample);
   const auto options = std::make_shared<EvaluateOptions>();
-  app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
-      ->required()
-      ->type_name("");
-  app->add_option("TEST.csv", options->data.table,
-                  "Table with the model's inputs and target; - is standard input")
-      ->required()
-      ->type_name("");
-  AddReadingOptions(app, &options->data);
-  AddMemoryOptions(app, &options->memory);
-  AddSamples(app, &options->predict.samples, &options->predict.seed);
-  AddThreads(app, &options->threads);
-  AddChunk(app, &options->chunk);
+  AddTestOptions(app, options.get());
   app->add_flag("--json", options->json, "Print the scores as one JSON object");
   return {app, [options] { return RunEvaluate(*options); }};
 }

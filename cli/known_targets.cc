@@ -1,11 +1,28 @@
 #include "cli/known_targets.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/common.h"
 #include "fathom/base/error.h"
 #include "fathom/base/text.h"
 
 namespace fathom::cli {
+
+void AddTestOptions(CLI::App* app, TestOptions* options) {
+  app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
+      ->required()
+      ->type_name("");
+  app->add_option("TEST.csv", options->data.table,
+                  "Table with the model's inputs and target; - is standard input")
+      ->required()
+      ->type_name("");
+  AddReadingOptions(app, &options->data);
+  AddMemoryOptions(app, &options->memory);
+  AddSamples(app, &options->predict.samples, &options->predict.seed);
+  AddThreads(app, &options->threads);
+  AddChunk(app, &options->chunk);
+}
 
 void RequireTargets(const RowsForModel& test, const Schema& schema) {
   const Table& table = test.table();

@@ -23,13 +23,8 @@ constexpr const char* kReportExample =
     "that surprised the model most, and which\ninputs matter. TEST.csv needs the model's inputs "
     "and its target, as for 'fathom evaluate'.";
 
-struct ReportOptions {
-  MemoryOptions memory;
-  std::string model, output;
-  DataOptions data;
-  PredictOptions predict;
-  int threads = 0;
-  Index chunk = 4096;
+struct ReportOptions : TestOptions {
+  std::string output;
 };
 
 report::Findings Gather(const ReportOptions& options, const ModelPredictor& predictor,
@@ -76,21 +71,10 @@ Command AddReport(CLI::App* program) {
       "report", "Write a page that shows whether a model can be trusted on a table");
   app->footer(kReportExample);
   const auto options = std::make_shared<ReportOptions>();
-  app->add_option("MODEL", options->model, "Model that 'fathom fit' has written")
-      ->required()
-      ->type_name("");
-  app->add_option("TEST.csv", options->data.table,
-                  "Table with the model's inputs and target; - is standard input")
-      ->required()
-      ->type_name("");
   app->add_option("-o,--output", options->output, "HTML file to write; - is standard output")
       ->required()
       ->type_name("FILE");
-  AddReadingOptions(app, &options->data);
-  AddMemoryOptions(app, &options->memory);
-  AddSamples(app, &options->predict.samples, &options->predict.seed);
-  AddThreads(app, &options->threads);
-  AddChunk(app, &options->chunk);
+  AddTestOptions(app, options.get());
   return {app, [options] { return RunReport(*options); }};
 }
 
