@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "fathom/base/memory.h"
 #include "fathom/data/table_parts.h"
+#include "fathom/distributed/communicator.h"
 #include "fathom/fit/memory_need.h"
 
 namespace fathom::cli {

@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/field_options.h"
 #include "fathom/base/error.h"
+#include "fathom/likelihood/likelihood.h"
 #include "fathom/recipe/fields.h"
 #include "fathom/recipe/quality.h"
 
