@@ -20,20 +20,8 @@ constexpr Index kSpare = 24;
 // Half of the neighbours teach the same, unless rows are few (docs/measurements/decisions.md).
 Index NeighboursInTraining(Index rows) { return rows < 300 ? kNeighbours : kNeighbours / 2; }
 
-Neighbours Nearest(const Neighbours& near) {
-  return near.leftCols(std::min(near.cols(), kNeighbours));
-}
-
-double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
-  double sum = 0;
-  Index known = 0;
-  for (Index n = 0; n < moments.rows(); ++n) {
-    if (!data.Known(n)) continue;
-    ++known;
-    const double error = data.Own(n) - moments.mean(n, 0);
-    sum -= 0.5 * (std::log(moments.var(n, 0)) + error * error / moments.var(n, 0));
-  }
-  return sum / static_cast<double>(known);
+Neighbours Nearest(const Neighbours& near, Index m) {
+  return near.leftCols(std::min(near.cols(), m));
 }
 
 }  // namespace
@@ -67,30 +55,46 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
   }
   for (Index t = 0; t < T; ++t) {
     const NeighbourData data = DataOf(t);
-    const NeighbourGp* known = options.known.empty() ? nullptr : &options.known[t];
-    std::vector<Correlation> tried = {Correlation::kMatern12, Correlation::kMatern32};
-    if (!options.correlations.empty()) tried = {options.correlations[t]};
-    if (known != nullptr) tried = {known->correlation};
-    double best = -std::numeric_limits<double>::infinity();
-    for (const Correlation correlation : tried) {
-      const NeighbourFit fit{
-          .correlation = correlation, .neighbours = NeighboursInTraining(N), .seed = options.seed};
-      const NeighbourGp gp = known != nullptr
-                                 ? *known
-                                 : FitNeighbourGp(data, table.copies, fit, pool, options.callback);
-      Neighbours near = FindOthers(gp, data, table.copies, kNeighbours + kSpare, pool);
-      const double score = MeanLogDensity(data, MomentsFrom(gp, data, Nearest(near), pool));
-      if (!(score > best)) continue;
-      best = score;
-      gps_[t] = gp;
-      near_[t] = std::move(near);
-    }
-    if (!std::isfinite(best)) throw NumericalError("no neighbour GP could be fitted");
+    const Moments by_all = Learn(t, data, options);
+    const Index enough =
+        EnoughNeighbours(gps_[t], data, Nearest(near_[t], kNeighbours), by_all, pool);
+    neighbours_ = std::max(neighbours_, enough);
+  }
+  for (Index t = 0; t < T; ++t) {
     const Moments moments =
-        HonestMoments(gps_[t], data, {table.copies, table.fold_of_row}, Nearest(near_[t]), pool);
+        HonestMoments(gps_[t], DataOf(t), {table.copies, table.fold_of_row},
+                      Nearest(near_[t], neighbours_), pool);
     left_out_.mean.col(t) = moments.mean.col(0) + own_trend_.col(t);
     left_out_.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
+}
+
+Moments NeighbourCandidate::Learn(Index target, const NeighbourData& data,
+                                  const Options& options) {
+  Moments moments;
+  const NeighbourGp* known = options.known.empty() ? nullptr : &options.known[target];
+  std::vector<Correlation> tried = {Correlation::kMatern12, Correlation::kMatern32};
+  if (!options.correlations.empty()) tried = {options.correlations[target]};
+  if (known != nullptr) tried = {known->correlation};
+  double best = -std::numeric_limits<double>::infinity();
+  for (const Correlation correlation : tried) {
+    const NeighbourFit fit{.correlation = correlation,
+                           .neighbours = NeighboursInTraining(table_.rows()),
+                           .seed = options.seed};
+    const NeighbourGp gp =
+        known != nullptr ? *known
+                         : FitNeighbourGp(data, table_.copies, fit, pool_, options.callback);
+    Neighbours near = FindOthers(gp, data, table_.copies, kNeighbours + kSpare, pool_);
+    Moments own = MomentsFrom(gp, data, Nearest(near, kNeighbours), pool_);
+    const double score = MeanLogDensity(data, own);
+    if (!(score > best)) continue;
+    best = score;
+    moments = std::move(own);
+    gps_[target] = gp;
+    near_[target] = std::move(near);
+  }
+  if (!std::isfinite(best)) throw NumericalError("no neighbour GP could be fitted");
+  return moments;
 }
 
 NeighbourData NeighbourCandidate::DataOf(Index target) const {
@@ -105,7 +109,7 @@ Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
   const Index N = table_.rows();
   Moments all(N, table_.targets());
   for (Index t = 0; t < table_.targets(); ++t) {
-    Neighbours kept = Neighbours::Constant(N, std::min(near_[t].cols(), kNeighbours), -1);
+    Neighbours kept = Neighbours::Constant(N, std::min(near_[t].cols(), neighbours_), -1);
     for (Index n = 0; n < N; ++n) {
       Index count = 0;
       for (Index i = 0; i < near_[t].cols() && count < kept.cols(); ++i) {
@@ -122,7 +126,7 @@ Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
 
 std::shared_ptr<const Expert> NeighbourCandidate::MakeExpert() const {
   NeighbourRows rows{x_, table_.y - trend_.mean, Vector::Zero(table_.targets()), table_.weights};
-  return std::make_shared<NeighbourExpert>(gps_, std::move(rows), kNeighbours);
+  return std::make_shared<NeighbourExpert>(gps_, std::move(rows), neighbours_);
 }
 
 }  // namespace fathom

@@ -45,6 +45,8 @@ class NeighbourCandidate {
 
  private:
   NeighbourData DataOf(Index target) const;
+  // Finds gps_ and near_ of a target; returns the moments of its rows from kNeighbours.
+  Moments Learn(Index target, const NeighbourData& data, const Options& options);
 
   const ScaledTable& table_;
   const ThreadPool& pool_;
@@ -56,10 +58,11 @@ class NeighbourCandidate {
   std::vector<Vector> own_;                // [targets] of [N]: y minus own_trend_
   std::vector<NeighbourGp> gps_;           // [targets]
   std::vector<Neighbours> near_;           // [targets] of [N, m and some], without copies
+  Index neighbours_ = 0;                   // that a row is predicted from
   Moments left_out_;
 };
 
-// Neighbours that a row is predicted from.
+// Neighbours that a row is predicted from, unless fewer are enough.
 inline constexpr Index kNeighbours = 64;
 
 }  // namespace fathom

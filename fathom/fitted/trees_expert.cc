@@ -24,7 +24,8 @@ class TreesPredictor : public ExpertPredictor {
   Prediction Predict(const Moments& x, const PredictOptions& options) const override {
     Moments moments(x.rows(), expert_.num_outputs());
     const Vector noise = expert_.NoiseVariance();
-    constexpr Index kChunk = 64;
+    // Deep trees do not fit into the cache together: each serves many rows before the next.
+    constexpr Index kChunk = 512;
     pool_.Run((x.rows() + kChunk - 1) / kChunk, [&](Index chunk) {
       const Index first = chunk * kChunk;
       const Index count = std::min(kChunk, x.rows() - first);

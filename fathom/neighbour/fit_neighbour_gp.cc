@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -219,6 +220,30 @@ Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neig
   std::vector<Index> rows(static_cast<std::size_t>(data.x.rows()));
   std::iota(rows.begin(), rows.end(), Index{0});
   return MomentsOfRows(gp, data, rows, neighbours, pool);
+}
+
+double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
+  double sum = 0;
+  Index known = 0;
+  for (Index n = 0; n < moments.rows(); ++n) {
+    if (!data.Known(n)) continue;
+    ++known;
+    const double error = data.Own(n) - moments.mean(n, 0);
+    const double var = moments.var(n, 0);
+    sum -= 0.5 * (std::log(2 * std::numbers::pi * var) + error * error / var);
+  }
+  return sum / static_cast<double>(known);
+}
+
+Index EnoughNeighbours(const NeighbourGp& gp, const NeighbourData& data,
+                       const Neighbours& neighbours, const Moments& by_all,
+                       const ThreadPool& pool) {
+  constexpr Index kFew = 32;
+  constexpr double kWorthIt = 0.003;  // nats per row
+  if (neighbours.cols() <= kFew) return neighbours.cols();
+  const Moments by_few = MomentsFrom(gp, data, neighbours.leftCols(kFew), pool);
+  const double lost = MeanLogDensity(data, by_all) - MeanLogDensity(data, by_few);
+  return lost < kWorthIt ? kFew : neighbours.cols();
 }
 
 Moments HonestMoments(const NeighbourGp& gp, const NeighbourData& data, const RowGroups& groups,

@@ -40,6 +40,13 @@ Neighbours FindOthers(const NeighbourGp& gp, const NeighbourData& data,
 // Mean and variance [N, 1] of every training row from these neighbours [N, m].
 Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neighbours& neighbours,
                     const ThreadPool& pool);
+// The mean log density of the training rows whose target is known.
+double MeanLogDensity(const NeighbourData& data, const Moments& moments);
+// How many of the neighbours [N, m] are worth their time at every prediction: m, or 32 if those
+// behind tell next to nothing, as where a function is rough. `by_all` are the moments from all m.
+Index EnoughNeighbours(const NeighbourGp& gp, const NeighbourData& data,
+                       const Neighbours& neighbours, const Moments& by_all, const ThreadPool& pool);
+
 // Which rows may not help to predict each other, and which are left out together.
 struct RowGroups {
   const std::vector<std::int32_t>& copies;       // [N]

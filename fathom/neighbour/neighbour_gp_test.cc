@@ -214,6 +214,28 @@ TEST(FitNeighbourGp, FindsTheColumnThatMatters) {
   EXPECT_LT((y - moments.mean).norm() / std::sqrt(300), 0.2);
 }
 
+// A rough function of one column is hidden behind its nearest rows; a smooth one of six is not.
+TEST(EnoughNeighbours, AreFewWhereAFunctionIsRough) {
+  RandomStream stream(4);
+  const Index N = 400;
+  const std::vector<std::int32_t> copies(static_cast<std::size_t>(N), -1);
+  const ThreadPool pool(1);
+  const auto enough = [&](const NeighbourGp& gp, const Moments& x, const Matrix& y, Index m) {
+    const NeighbourData data{.x = x, .y = y};
+    const Neighbours near = FindOthers(gp, data, copies, m, pool);
+    return EnoughNeighbours(gp, data, near, MomentsFrom(gp, data, near, pool), pool);
+  };
+  const Moments line = Moments::Certain(stream.NormalMatrix(N, 1));
+  const Matrix wave = (3 * line.mean).array().sin().matrix() + 0.1 * stream.NormalMatrix(N, 1);
+  const NeighbourGp rough{Correlation::kMatern12, Vector::Constant(1, 0.3), 1, 0.01};
+  EXPECT_EQ(enough(rough, line, wave, 64), 32);
+  EXPECT_EQ(enough(rough, line, wave, 20), 20);
+  const Moments wide = Moments::Certain(stream.NormalMatrix(N, 6));
+  const Matrix sum = (0.3 * wide.mean.rowwise().sum()).array().sin();
+  const NeighbourGp smooth{Correlation::kSe, Vector::Constant(6, 3), 1, 1e-4};
+  EXPECT_EQ(enough(smooth, wide, sum, 64), 64);
+}
+
 TEST(FitNeighbourGp, DoesNotDependOnTheThreads) {
   const Problem problem = MakeProblem(Correlation::kMatern12, false);
   const std::vector<std::int32_t> copies(kRows, -1);
