@@ -104,7 +104,7 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
     views.push_back(LogErrors(table.y, left_out.without_fold(fold)));
   LocalNoise noise{nullptr, Matrix(N, T)};
   std::vector<NeighbourGp> gps;
-  Index neighbours = 0;  // that are enough for each target
+  const bool certain = table.AllCertain();
   NeighbourRows rows{x, Matrix(N, T), Vector(T), table.weights};
   for (Index t = 0; t < T; ++t) {
     const double mean = MeanOf(own.col(t), table.weights);
@@ -123,22 +123,20 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
                              .y = seen,
                              .view_of_row = table.fold_of_row,
                              .own = {target.data(), static_cast<std::size_t>(N)},
-                             .weights = table.weight_span()};
+                             .weights = table.weight_span(),
+                             .certain = certain};
     constexpr Index kErrors = 64;  // one error says little
     const NeighbourFit fit{.neighbours = kErrors / 2, .seed = seed};
     const NeighbourGp gp = FitNeighbourGp(data, table.fold_of_row, fit, pool);
     const Neighbours near = FindOthers(gp, data, table.fold_of_row, kErrors, pool);
-    const Index enough =
-        EnoughNeighbours(gp, data, near, MomentsFrom(gp, data, near, pool), pool);
-    neighbours = std::max(neighbours, enough);
-    const Moments moments = HonestMoments(gp, data, {table.fold_of_row, table.fold_of_row},
-                                          near.leftCols(enough), pool);
+    const Moments moments =
+        HonestMoments(gp, data, {table.fold_of_row, table.fold_of_row}, near, pool);
     noise.g.col(t) = moments.mean.array() + mean;
     rows.y.col(t) = by_all.array() - level;
     rows.mean[t] = mean;
     gps.push_back(gp);
   }
-  noise.expert = std::make_shared<NeighbourExpert>(std::move(gps), std::move(rows), neighbours);
+  noise.expert = std::make_shared<NeighbourExpert>(std::move(gps), std::move(rows), 64);
   return noise;
 }
 

@@ -104,7 +104,7 @@ class EnsembleTraining {
   // If most of the weight rests on the kind, the best of them train on: specialists. The folds
   // that they have left out judge them.
   void PlanSpecialists() {
-    const bool own_steps = recipe_.optimizer.steps > 0 || recipe_.stack == Stacking::kAlways;
+    const bool own_steps = recipe_.optimizer.steps > 0 || !HasLightNetworks(recipe_, dataset_);
     if (numbers_ == nullptr || numbers_->carrier() == nullptr || own_steps || stopped_) return;
     // What is known of copies is about the blend, and a fold must have all targets to judge by.
     if (dataset_.rows() < kManyRows || !choice_.target.shape().is_plain() || table_->y.hasNaN() ||
@@ -205,8 +205,8 @@ class EnsembleTraining {
       return ContinueTraining(part, std::move(*unfinished), control, &since_checkpoint_);
     }
     if (scout != nullptr) {
-      constexpr Index kTimesAsLong = 5;
-      Checkpoint start = FurtherTraining(*scout, kTimesAsLong * scout->summary.steps);
+      const Index times_as_long = recipe_.stack == Stacking::kAlways ? 20 : 5;
+      Checkpoint start = FurtherTraining(*scout, times_as_long * scout->summary.steps);
       start.network.recipe.optimizer.time_budget = TimeForNext();
       return ContinueTraining(part, std::move(start), control, &since_checkpoint_);
     }

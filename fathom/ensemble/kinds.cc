@@ -71,15 +71,24 @@ bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe) {
          !architecture.full_covariance && recipe.inference == Inference::kAep;
 }
 
+bool HasLightNetworks(const Recipe& recipe, const Dataset& dataset) {
+  if (recipe.stack != Stacking::kAlways) return true;
+  const Architecture usual;
+  const bool own_size = recipe.architecture.hidden != usual.hidden ||
+                        recipe.architecture.inducing != usual.inducing ||
+                        recipe.optimizer.steps > 0;
+  return dataset.schema().classes.empty() && dataset.rows() >= kManyRows && !own_size;
+}
+
 std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset) {
   const bool classes = !dataset.schema().classes.empty();
-  const bool best = recipe.stack == Stacking::kAlways;
+  const bool light = HasLightNetworks(recipe, dataset);
   std::vector<Recipe> kinds;
   if (recipe.local == Local::kOnly && !classes) return kinds;
   const auto add = [&](auto&& change) {
     Recipe kind = recipe;
     change(&kind);
-    if (!best) MakeLight(dataset.rows(), classes, &kind);
+    if (light) MakeLight(dataset.rows(), classes, &kind);
     ResolveSteps(dataset.rows(), &kind);
     kind.stack = Stacking::kNever;
     kinds.push_back(std::move(kind));
@@ -103,7 +112,7 @@ std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset) 
     });
   }
   add([](Recipe* /*as_asked*/) {});
-  if (best && !recipe.architecture.hidden.empty()) {
+  if (!light && !recipe.architecture.hidden.empty()) {
     add([](Recipe* deeper) {
       deeper->architecture.hidden.push_back(deeper->architecture.hidden.back());
     });

@@ -15,6 +15,10 @@ inline constexpr Index kManyRows = 4000;
 // Whether Fit makes an ensemble of it.
 bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe);
 
+// Whether the networks of the ensemble are light: fewer pseudo-points and steps than they would have
+// alone. `best` wants larger ones, but of many numbers it trains the specialists for longer instead.
+bool HasLightNetworks(const Recipe& recipe, const Dataset& dataset);
+
 // The recipes of the kinds, the cheapest first. Each is for a network that learns from all but one
 // fold of the dataset. Whoever trains them sets the time budgets.
 std::vector<Recipe> EnsembleKinds(const Recipe& recipe, const Dataset& dataset);

@@ -28,6 +28,20 @@ TEST(EnsembleKinds, AreLightUnlessMoreIsAskedFor) {
   EXPECT_TRUE(EnsembleKinds(recipe, wave).empty());
 }
 
+// Of many rows, specialists learn for longer instead, unless a size was asked for.
+TEST(EnsembleKinds, AreLightForManyRowsToo) {
+  const DatasetParts many = Wave(kManyRows);
+  Recipe recipe;
+  recipe.stack = Stacking::kAlways;
+  const std::vector<Recipe> best = EnsembleKinds(recipe, many);
+  ASSERT_EQ(best.size(), 2U);
+  EXPECT_EQ(best[1].architecture.inducing, (std::vector<Index>{64, 32, 32}));
+  recipe.architecture.inducing = {200};
+  const std::vector<Recipe> asked = EnsembleKinds(recipe, many);
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_EQ(asked[1].architecture.inducing, recipe.architecture.inducing);
+}
+
 TEST(MakesEnsemble, OfWhatCanBeLeftOutInTurn) {
   Recipe recipe = SmallStack();
   EXPECT_TRUE(MakesEnsemble(Wave(20), recipe));  // is asked for

@@ -28,7 +28,7 @@ Neighbours Nearest(const Neighbours& near, Index m) {
 
 NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
                                        const Options& options, const ThreadPool& pool)
-    : table_(table), pool_(pool), trend_(std::move(trend)) {
+    : table_(table), pool_(pool), trend_(std::move(trend)), certain_(table.AllCertain()) {
   const Index N = table.rows();
   const Index T = table.targets();
   const Index D = table.x.cols();
@@ -61,16 +61,14 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
     neighbours_ = std::max(neighbours_, enough);
   }
   for (Index t = 0; t < T; ++t) {
-    const Moments moments =
-        HonestMoments(gps_[t], DataOf(t), {table.copies, table.fold_of_row},
-                      Nearest(near_[t], neighbours_), pool);
+    const Moments moments = HonestMoments(gps_[t], DataOf(t), {table.copies, table.fold_of_row},
+                                          Nearest(near_[t], neighbours_), pool);
     left_out_.mean.col(t) = moments.mean.col(0) + own_trend_.col(t);
     left_out_.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
 }
 
-Moments NeighbourCandidate::Learn(Index target, const NeighbourData& data,
-                                  const Options& options) {
+Moments NeighbourCandidate::Learn(Index target, const NeighbourData& data, const Options& options) {
   Moments moments;
   const NeighbourGp* known = options.known.empty() ? nullptr : &options.known[target];
   std::vector<Correlation> tried = {Correlation::kMatern12, Correlation::kMatern32};
@@ -81,9 +79,9 @@ Moments NeighbourCandidate::Learn(Index target, const NeighbourData& data,
     const NeighbourFit fit{.correlation = correlation,
                            .neighbours = NeighboursInTraining(table_.rows()),
                            .seed = options.seed};
-    const NeighbourGp gp =
-        known != nullptr ? *known
-                         : FitNeighbourGp(data, table_.copies, fit, pool_, options.callback);
+    const NeighbourGp gp = known != nullptr
+                               ? *known
+                               : FitNeighbourGp(data, table_.copies, fit, pool_, options.callback);
     Neighbours near = FindOthers(gp, data, table_.copies, kNeighbours + kSpare, pool_);
     Moments own = MomentsFrom(gp, data, Nearest(near, kNeighbours), pool_);
     const double score = MeanLogDensity(data, own);
@@ -102,7 +100,8 @@ NeighbourData NeighbourCandidate::DataOf(Index target) const {
           .y = residual_[target],
           .view_of_row = view_of_row_,
           .own = {own_[target].data(), static_cast<std::size_t>(own_[target].size())},
-          .weights = table_.weight_span()};
+          .weights = table_.weight_span(),
+          .certain = certain_};
 }
 
 Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {

@@ -53,6 +53,7 @@ class NeighbourCandidate {
   Moments trend_;
   Matrix own_trend_;  // [N, targets]: of each row, without the row itself if that is known
   Moments x_;         // with the trend as further columns
+  bool certain_;      // whether no cell of x_ has a variance
   std::vector<Matrix> residual_;  // [targets] of [N, 1], or [N, N]: as row n sees them in column n
   std::vector<std::int32_t> view_of_row_;  // [N] n, or empty
   std::vector<Vector> own_;                // [targets] of [N]: y minus own_trend_

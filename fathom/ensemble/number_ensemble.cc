@@ -50,7 +50,7 @@ Matrix ErrorsOf(const ScaledTable& table, const std::vector<Candidate>& candidat
           table.y.col(t) - candidates[k].left_out->mean.col(t);
     }
   }
-  if (line != nullptr && (table.x.var.array() > 0).any()) {
+  if (line != nullptr && !table.AllCertain()) {
     const Matrix certainty = Certainty(table, line->ridge);
     for (Index t = 0; t < T; ++t)
       errors.middleRows(t * N, N).array().colwise() *= certainty.col(t).array();
@@ -162,8 +162,12 @@ double NumberEnsemble::SquaredError() const {
 }
 
 void NumberEnsemble::FitTrees() {
-  if (trees_ == nullptr && recipe_.local == Local::kAuto && TreeCandidate::CanLearn(table_))
-    trees_ = std::make_unique<TreeCandidate>(table_, recipe_.seed, pool_);
+  if (trees_ != nullptr || recipe_.local != Local::kAuto || !TreeCandidate::CanLearn(table_))
+    return;
+  // The mean of several is a little better, for as many times the time.
+  const Index bags = recipe_.stack == Stacking::kAlways ? 4 : 1;
+  trees_ = std::make_unique<TreeCandidate>(
+      table_, TreeCandidate::Options{.bags = bags, .seed = recipe_.seed}, pool_);
 }
 
 std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitResiduals(const Moments& trend) const {

@@ -28,6 +28,7 @@ struct ScaledTable {
 
   Index rows() const { return x.rows(); }
   Index targets() const { return y.cols(); }
+  bool AllCertain() const { return (x.var.array() == 0).all(); }  // no cell has a variance
   std::span<const double> weight_span() const {
     return {weights.data(), static_cast<std::size_t>(weights.size())};
   }

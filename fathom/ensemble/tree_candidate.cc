@@ -36,23 +36,27 @@ Vector SquaredErrors(const Vector& y, const Matrix& stages, const Vector& weight
 
 bool TreeCandidate::CanLearn(const ScaledTable& table) {
   constexpr Index kTooFew = 400;
-  return table.rows() > kTooFew && (table.x.var.array() == 0).all();
+  return table.rows() > kTooFew && table.AllCertain();
 }
 
-TreeCandidate::TreeCandidate(const ScaledTable& table, std::uint64_t seed, const ThreadPool& pool)
-    : inputs_(table.x.cols()),
+TreeCandidate::TreeCandidate(const ScaledTable& table, const Options& options,
+                             const ThreadPool& pool)
+    : options_(options),
+      inputs_(table.x.cols()),
       trees_(static_cast<std::size_t>(table.targets())),
       noise_(table.targets()),
       left_out_(table.rows(), table.targets()) {
-  for (Index t = 0; t < table.targets(); ++t) FitTarget(table, t, seed, pool);
+  for (Index t = 0; t < table.targets(); ++t) FitTarget(table, t, pool);
 }
 
-void TreeCandidate::FitTarget(const ScaledTable& table, Index target, std::uint64_t seed,
-                              const ThreadPool& pool) {
+void TreeCandidate::FitTarget(const ScaledTable& table, Index target, const ThreadPool& pool) {
   // The order of the cells is all that trees see, and a curve does not change it.
   const Index columns = table.x.cols() - table.input_scaler.warps.size();
-  const TreeFit tried[] = {{.columns = columns, .seed = seed},
-                           {.depth = kDeep, .rate = kDeepRate, .columns = columns, .seed = seed}};
+  const TreeFit shallow{.bags = options_.bags, .columns = columns, .seed = options_.seed};
+  TreeFit deep = shallow;
+  deep.depth = kDeep;
+  deep.rate = kDeepRate;
+  const TreeFit tried[] = {shallow, deep};
   const auto folds = static_cast<Index>(table.folds.size());
   const Vector y = table.y.col(target);
   // [held-out rows, stages]
@@ -60,7 +64,7 @@ void TreeCandidate::FitTarget(const ScaledTable& table, Index target, std::uint6
     const Split& fold = table.folds[static_cast<std::size_t>(number)];
     const BoostedTrees trees = FitBoostedTrees(table.x.mean(fold.train, Eigen::all), y(fold.train),
                                                CountsOf(table.weights, fold.train), fit);
-    return PredictInStages(trees, table.x.mean(fold.held_out, Eigen::all), kStage);
+    return PredictInStages(trees, table.x.mean(fold.held_out, Eigen::all), kStage * options_.bags);
   };
   // The first fold tells how deep trees should be.
   Matrix first[std::size(tried)];
@@ -84,7 +88,7 @@ void TreeCandidate::FitTarget(const ScaledTable& table, Index target, std::uint6
   const Vector errors = SquaredErrors(y, stages, table.weights);
   Index best = 0;
   const double least = errors.minCoeff(&best);
-  KeepTrees((best + 1) * kStage, &of_all);
+  KeepTrees((best + 1) * kStage * options_.bags, &of_all);
   double rows = 0;
   for (Index n = 0; n < y.size(); ++n) {
     if (!std::isnan(y[n])) rows += table.weights.size() > 0 ? table.weights[n] : 1;

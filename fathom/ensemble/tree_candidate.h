@@ -18,17 +18,21 @@ class TreeCandidate {
   // cells make them.
   static bool CanLearn(const ScaledTable& table);
 
+  struct Options {
+    Index bags = 1;  // see TreeFit
+    std::uint64_t seed = 1;
+  };
   // Fits trees without each fold, and, once these have told how many are best, trees of all rows.
-  TreeCandidate(const ScaledTable& table, std::uint64_t seed, const ThreadPool& pool);
+  TreeCandidate(const ScaledTable& table, const Options& options, const ThreadPool& pool);
 
   // Mean and variance of y [N, targets], each row by trees that have not seen its fold.
   const Moments& left_out() const { return left_out_; }
   std::shared_ptr<const Expert> MakeExpert() const;
 
  private:
-  void FitTarget(const ScaledTable& table, Index target, std::uint64_t seed,
-                 const ThreadPool& pool);
+  void FitTarget(const ScaledTable& table, Index target, const ThreadPool& pool);
 
+  Options options_;
   Index inputs_;
   std::vector<BoostedTrees> trees_;  // [targets]
   Vector noise_;                     // [targets]

@@ -21,7 +21,7 @@ ScaledTable Jumping(Index rows, double jump) {
 
 double LeftOutError(const ScaledTable& table) {
   const ThreadPool pool(1);
-  const TreeCandidate trees(table, 1, pool);
+  const TreeCandidate trees(table, {}, pool);
   const double error =
       (table.y - trees.left_out().mean).squaredNorm() / static_cast<double>(table.rows());
   EXPECT_NEAR(trees.left_out().var(0, 0), 0.01 * error, 1e-9);
@@ -64,7 +64,7 @@ TEST(TreeCandidate, WantsRowsAndCellsThatAreKnown) {
 TEST(TreeCandidate, DoesNotDependOnTheThreads) {
   const ScaledTable table = Jumping(450, 2);
   const ThreadPool one(1), three(3);
-  const TreeCandidate a(table, 1, one), b(table, 1, three);
+  const TreeCandidate a(table, {}, one), b(table, {}, three);
   EXPECT_EQ(a.left_out().mean, b.left_out().mean);
   const auto predict = [&](const TreeCandidate& trees) {
     return trees.MakeExpert()->Prepare(one, Precision::kDouble)->Predict(table.x, {}).Mean();

@@ -207,7 +207,8 @@ NeighbourGp FitWithoutFold(const NeighbourGp& start, const NeighbourData& data,
   }
   const Moments x(data.x.mean(rows, Eigen::all), data.x.var(rows, Eigen::all));
   const Matrix y = data.y(rows, Eigen::all);
-  const NeighbourData part{.x = x, .y = y, .view_of_row = view, .own = own, .weights = weights};
+  const NeighbourData part{
+      .x = x, .y = y, .view_of_row = view, .own = own, .weights = weights, .certain = data.certain};
   return FitNeighbourGp(
       part, copies,
       {.correlation = start.correlation, .steps = 24, .batch_size = 128, .start = start}, pool);
@@ -239,7 +240,7 @@ Index EnoughNeighbours(const NeighbourGp& gp, const NeighbourData& data,
                        const Neighbours& neighbours, const Moments& by_all,
                        const ThreadPool& pool) {
   constexpr Index kFew = 32;
-  constexpr double kWorthIt = 0.003;  // nats per row
+  constexpr double kWorthIt = 0.001;  // nats per row
   if (neighbours.cols() <= kFew) return neighbours.cols();
   const Moments by_few = MomentsFrom(gp, data, neighbours.leftCols(kFew), pool);
   const double lost = MeanLogDensity(data, by_all) - MeanLogDensity(data, by_few);

@@ -303,6 +303,30 @@ double ExpectedFrom(const std::vector<TreeNode>& nodes, std::size_t node, const 
   return nodes[node].value;
 }
 
+// The mean of equally many trees each, round after round, so that the first rounds can be kept.
+BoostedTrees MeanOfBags(const std::vector<BoostedTrees>& bags) {
+  BoostedTrees mean;
+  mean.base = bags.front().base;
+  for (std::size_t round = 0; round < bags.front().roots.size(); ++round) {
+    for (const BoostedTrees& bag : bags) {
+      const bool last = round + 1 == bag.roots.size();
+      const auto end = last ? static_cast<std::int32_t>(bag.nodes.size()) : bag.roots[round + 1];
+      const auto root = static_cast<std::int32_t>(mean.nodes.size());
+      mean.roots.push_back(root);
+      for (std::int32_t n = bag.roots[round]; n < end; ++n) {
+        TreeNode node = bag.nodes[static_cast<std::size_t>(n)];
+        if (node.column < 0) {
+          node.value /= static_cast<double>(bags.size());
+        } else {
+          node.right += root - bag.roots[round];
+        }
+        mean.nodes.push_back(node);
+      }
+    }
+  }
+  return mean;
+}
+
 }  // namespace
 
 BoostedTrees FitBoostedTrees(const Matrix& x, const Vector& y, const Vector& weights,
@@ -310,9 +334,13 @@ BoostedTrees FitBoostedTrees(const Matrix& x, const Vector& y, const Vector& wei
   RandomStream stream(options.seed, 15);
   const std::vector<Index> rows = Teachers(x, y, options, &stream);
   const Vector counts = weights.size() > 0 ? Vector(weights(rows)) : Vector::Ones(std::ssize(rows));
-  TreeGrower grower(x, rows, y(rows), counts, options);
-  for (Index round = 0; round < options.rounds; ++round) grower.Add(&stream);
-  return grower.Take();
+  std::vector<BoostedTrees> bags;
+  for (Index bag = 0; bag < options.bags; ++bag) {
+    TreeGrower grower(x, rows, y(rows), counts, options);
+    for (Index round = 0; round < options.rounds; ++round) grower.Add(&stream);
+    bags.push_back(grower.Take());
+  }
+  return options.bags == 1 ? std::move(bags.front()) : MeanOfBags(bags);
 }
 
 double PredictTrees(const BoostedTrees& trees, const double* mean, const double* var) {
@@ -337,8 +365,8 @@ Matrix PredictInStages(const BoostedTrees& trees, const Matrix& x, Index every) 
   return predicted;
 }
 
-void KeepTrees(Index rounds, BoostedTrees* trees) {
-  const auto kept = static_cast<std::size_t>(rounds);
+void KeepTrees(Index count, BoostedTrees* trees) {
+  const auto kept = static_cast<std::size_t>(count);
   if (kept >= trees->roots.size()) return;
   trees->nodes.resize(static_cast<std::size_t>(trees->roots[kept]));
   trees->roots.resize(kept);

@@ -30,6 +30,7 @@ struct BoostedTrees {
 
 struct TreeFit {
   Index rounds = 300;
+  Index bags = 1;  // sums of trees that are fitted apart; their mean is taken
   int depth = 6;
   double rate = 0.06;
   double penalty = 1;  // in rows
@@ -42,7 +43,7 @@ struct TreeFit {
   std::uint64_t seed = 1;
 };
 
-// A y that is NaN is not known. `weights` [N], or empty: a row counts as so many.
+// Each round adds one tree of each bag. A y that is NaN is not known. `weights` [N], or empty: a row counts as so many.
 BoostedTrees FitBoostedTrees(const Matrix& x, const Vector& y, const Vector& weights,
                              const TreeFit& options);
 
@@ -54,7 +55,7 @@ double PredictTrees(const BoostedTrees& trees, const double* mean, const double*
 Matrix PredictInStages(const BoostedTrees& trees, const Matrix& x, Index every);
 
 // The first ones alone.
-void KeepTrees(Index rounds, BoostedTrees* trees);
+void KeepTrees(Index count, BoostedTrees* trees);
 
 }  // namespace fathom
 

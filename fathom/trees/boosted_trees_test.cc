@@ -49,6 +49,40 @@ TEST(BoostedTrees, OneTreeByHand) {
   EXPECT_EQ(FitBoostedTrees(kSteps, kHeights, {}, damped).nodes[1].value, 0.5 * -10 / (2 + 2));
 }
 
+// Bags that see all rows and columns are alike, and so is their mean.
+TEST(BoostedTrees, TheMeanOfEqualBagsIsEachOfThem) {
+  RandomStream stream(5);
+  const Matrix x = stream.NormalMatrix(60, 3);
+  const Vector y = x.col(0).cwiseProduct(x.col(1)) + x.col(2);
+  TreeFit fit = Whole(4, 3);
+  fit.rate = 0.3;
+  const BoostedTrees one = FitBoostedTrees(x, y, {}, fit);
+  fit.bags = 3;
+  BoostedTrees mean = FitBoostedTrees(x, y, {}, fit);
+  ASSERT_EQ(mean.roots.size(), 12U);
+  for (Index n = 0; n < 60; ++n) EXPECT_NEAR(Predict(mean, x, n), Predict(one, x, n), 1e-12);
+  // The first two rounds alone.
+  KeepTrees(6, &mean);
+  fit.rounds = 2;
+  fit.bags = 1;
+  const BoostedTrees two = FitBoostedTrees(x, y, {}, fit);
+  for (Index n = 0; n < 60; ++n) EXPECT_NEAR(Predict(mean, x, n), Predict(two, x, n), 1e-12);
+}
+
+// Bags that see other rows differ, and their mean is better than one of them on new rows.
+TEST(BoostedTrees, TheMeanOfBagsIsBetterThanOne) {
+  RandomStream stream(6);
+  const Matrix x = stream.NormalMatrix(400, 4), new_x = stream.NormalMatrix(400, 4);
+  const auto target = [](const Matrix& rows) -> Vector {
+    return rows.col(0).array().sin() + rows.col(1).array() * rows.col(2).array();
+  };
+  const Vector y = target(x) + 0.5 * stream.NormalMatrix(400, 1).col(0);
+  TreeFit fit;
+  const double one = SquaredError(FitBoostedTrees(x, y, {}, fit), new_x, target(new_x));
+  fit.bags = 4;
+  EXPECT_LT(SquaredError(FitBoostedTrees(x, y, {}, fit), new_x, target(new_x)), one);
+}
+
 TEST(BoostedTrees, NoOtherDivisionIsBetter) {
   RandomStream stream(1);
   const Matrix x = stream.NormalMatrix(30, 2);
