@@ -114,9 +114,11 @@ constexpr Index kProteinRows = 41157;
 constexpr Index kProteinInputs = 9;
 constexpr Index kProteinWidth = 100;
 
+// One gradient, from rows in the precision of SomeRows.
+template <typename SomeRows>
 Case HmcCase() {
   struct Setup {
-    Rows rows = MakeRows(kProteinRows, kProteinInputs);
+    SomeRows rows{MakeRows(kProteinRows, kProteinInputs)};
     MlpShape shape{kProteinInputs, {kProteinWidth}, bnn::Activation::kRelu};
     RandomStream stream{1};
     Vector weights = bnn::DrawWeights(shape.FanInVariances(), &stream);
@@ -144,7 +146,8 @@ Case HmcProductsCase() {
 void RegisterBnnBenchmarks() {
   Register("vi_epoch_kin8nm", ViCase);
   Register("vi_epoch_kin8nm_products", ViProductsCase);
-  Register("hmc_gradient_protein", HmcCase);
+  Register("hmc_gradient_protein", HmcCase<Rows>);
+  Register("hmc_gradient_protein_single", HmcCase<bnn::SingleRows>);
   Register("hmc_gradient_protein_products", HmcProductsCase);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "bnn/diagnostics.h"
 #include "bnn/job.h"
@@ -35,10 +36,12 @@ Index MeanLeapfrogs(const HmcOptions& options) {
 
 class HmcSampler {
  public:
-  HmcSampler(const MlpShape& shape, const Rows& rows, const HmcOptions& options, std::uint64_t seed,
-             Job* job)
+  // `single` are the rows again, or null where the network allows no single precision.
+  HmcSampler(const MlpShape& shape, const Rows& rows, const SingleRows* single,
+             const HmcOptions& options, std::uint64_t seed, Job* job)
       : shape_(shape),
         rows_(rows),
+        single_(single),
         options_(options),
         seed_(seed),
         job_(*job),
@@ -85,8 +88,20 @@ class HmcSampler {
   }
 
  private:
-  LogPosterior Evaluate(const Vector& w, Vector* gradient) {
-    return EvaluateLogPosterior({shape_, w}, rows_, prior_, noise_, &tape_, gradient);
+  // What trajectories and the way to the start follow, in single precision where possible: any
+  // function of the weights as a force leaves a leapfrog step reversible and volumes as they are, so
+  // that only the energies at both ends of a trajectory must be exact.
+  LogPosterior EvaluateForce(const Vector& w, Vector* gradient) {
+    if (single_ == nullptr)
+      return EvaluateLogPosterior({shape_, w}, rows_, prior_, noise_, &tape_, gradient);
+    return EvaluateLogPosterior({shape_, w}, *single_, prior_, noise_, &tape_, gradient);
+  }
+
+  // In double. The gradient stays the one that the leapfrog steps follow.
+  void MakeEnergyExact(HmcPoint* point) {
+    if (single_ == nullptr) return;
+    point->log_posterior =
+        EvaluateLogPosterior({shape_, point->weights}, rows_, prior_, noise_, &tape_, nullptr);
   }
 
   // What iteration t draws follows from t, so that a chain can go on from any.
@@ -105,7 +120,7 @@ class HmcSampler {
     const auto N = static_cast<double>(rows_.size());
     Vector gradient;
     while (start_step_ < options_.start_steps) {
-      const LogPosterior at = Evaluate(weights_, &gradient);
+      const LogPosterior at = EvaluateForce(weights_, &gradient);
       if (start_step_ % 50 == 0)
         noise_ = (kNoisePrior.scale + 0.5 * at.squared_residuals) / (0.5 * N + 2);
       AdamStep({}, kStartRate, -gradient / N, &adam_, &weights_);
@@ -150,13 +165,14 @@ class HmcSampler {
     const Vector inverse_mass = InverseMass();
     HmcPoint point{.weights = weights_,
                    .momentum = DrawWeights(inverse_mass.cwiseInverse(), stream)};
-    point.log_posterior = Evaluate(weights_, &point.gradient);
+    point.log_posterior = EvaluateForce(weights_, &point.gradient);
+    MakeEnergyExact(&point);
     const double start = point.Hamiltonian(inverse_mass);
     double squares = point.log_posterior.squared_residuals;
     const Index leapfrogs = options_.least_leapfrogs +
                             stream->Below(options_.most_leapfrogs - options_.least_leapfrogs + 1);
     const HmcTarget target = [this](const Vector& w, Vector* gradient) {
-      return Evaluate(w, gradient);
+      return EvaluateForce(w, gradient);
     };
     bool diverged = false;
     for (Index i = 0; i < leapfrogs && !diverged; ++i) {
@@ -164,6 +180,7 @@ class HmcSampler {
       diverged = !(point.Hamiltonian(inverse_mass) - start < kDivergentRise);
       if (!job_.Advance()) return false;
     }
+    MakeEnergyExact(&point);
     acceptance_ = diverged ? 0 : AcceptanceProbability(start, point.Hamiltonian(inverse_mass));
     diverged_ = diverged;
     if (stream->Uniform() < acceptance_) {
@@ -214,6 +231,7 @@ class HmcSampler {
 
   const MlpShape& shape_;
   const Rows& rows_;
+  const SingleRows* single_;
   const HmcOptions& options_;
   std::uint64_t seed_;
   Job& job_;
@@ -238,12 +256,15 @@ std::vector<HmcChain> SampleHmc(const MlpShape& shape, const Rows& rows, const H
   const Index iterations = options.burn_in + options.draws;
   watch->Plan(static_cast<double>(options.chains *
                                   (options.start_steps + iterations * MeanLeapfrogs(options))));
+  std::optional<SingleRows> single;
+  if (HasOneReluLayer(shape)) single.emplace(rows);
   std::vector<HmcChain> chains(static_cast<std::size_t>(options.chains));
   pool.Run(options.chains, [&](Index c) {
     const std::string name = "chain " + std::to_string(c);
     Job job(name, watch);
     chains[static_cast<std::size_t>(c)] =
-        HmcSampler(shape, rows, options, SeedFor(seed, name), &job).Run();
+        HmcSampler(shape, rows, single ? &*single : nullptr, options, SeedFor(seed, name), &job)
+            .Run();
   });
   return chains;
 }

@@ -52,6 +52,66 @@ TEST_F(TanhTrajectory, ErrorOfTheEnergyFallsWithTheSquareOfTheStep) {
   EXPECT_NEAR(error(0.01, 40) / error(0.005, 80), 4, 0.1);
 }
 
+// The posterior of a ReLU network, with forces in either precision.
+class ReluTrajectory : public testing::Test {
+ protected:
+  ReluTrajectory() {
+    RandomStream stream(4);
+    rows_ = {stream.NormalMatrix(200, 3), stream.NormalMatrix(200, 1)};
+    weights_ = DrawWeights(Vector::Ones(shape_.num_weights()), &stream);
+    momentum_ = DrawWeights(Vector::Ones(shape_.num_weights()), &stream);
+  }
+
+  template <typename SomeRows>
+  HmcTarget TargetOf(const SomeRows& rows) const {
+    return [this, &rows](const Vector& w, Vector* gradient) {
+      MlpTape tape;
+      return EvaluateLogPosterior({shape_, w}, rows, WeightPrior(Vector::Ones(w.size())), 0.3,
+                                  &tape, gradient);
+    };
+  }
+
+  void Run(const HmcTarget& target, HmcPoint* point) const {
+    point->log_posterior = target(point->weights, &point->gradient);
+    for (int i = 0; i < 50; ++i) Leapfrog(target, mass_, 0.01, point);
+  }
+
+  // From the start to the end, in double.
+  double RiseOfTheEnergy(const HmcTarget& target) const {
+    HmcPoint point{.weights = weights_, .momentum = momentum_};
+    point.log_posterior = TargetOf(rows_)(point.weights, nullptr);
+    const double start = point.Hamiltonian(mass_);
+    Run(target, &point);
+    point.log_posterior = TargetOf(rows_)(point.weights, nullptr);
+    return point.Hamiltonian(mass_) - start;
+  }
+
+  MlpShape shape_{3, {5}, Activation::kRelu};
+  Rows rows_;
+  Vector weights_, momentum_;
+  Vector mass_ = Vector::Ones(shape_.num_weights());
+};
+
+TEST_F(ReluTrajectory, LeadsBackBySingleForces) {
+  const SingleRows single(rows_);
+  HmcPoint point{.weights = weights_, .momentum = momentum_};
+  Run(TargetOf(single), &point);
+  EXPECT_GT((point.weights - weights_).norm(), 0.5);
+  point.momentum = -point.momentum;
+  Run(TargetOf(single), &point);
+  EXPECT_LT((point.weights - weights_).cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_LT((point.momentum + momentum_).cwiseAbs().maxCoeff(), 1e-10);
+}
+
+TEST_F(ReluTrajectory, ErrorOfTheEnergyIsTheSameBySingleForces) {
+  const double by_double = RiseOfTheEnergy(TargetOf(rows_));
+  EXPECT_GT(std::abs(by_double), 0.01);
+  const SingleRows single(rows_);
+  const double by_single = RiseOfTheEnergy(TargetOf(single));
+  EXPECT_NEAR(by_single, by_double, 1e-3);
+  EXPECT_NE(by_single, by_double);
+}
+
 TEST(HmcSteps, AcceptanceOfATrajectoryThatIsNotANumberIsZero) {
   EXPECT_EQ(AcceptanceProbability(1, NAN), 0);
   EXPECT_EQ(AcceptanceProbability(1, HUGE_VAL), 0);

@@ -10,6 +10,7 @@
 #define FATHOM_BNN_MLP_H_
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "fathom/base/aligned.h"
@@ -86,7 +87,9 @@ struct MlpTape {
   Vector f;               // [N]
   std::vector<Matrix> h;  // [layers] the inputs of each, [>= N, n_in + 1], ones in the last column
   std::vector<Matrix> d;  // [layers] slopes of the pre-activations, [>= N, n_out]
-  AlignedBuffer scratch;  // of ReluResiduals
+  // Of ReluResiduals, in either precision.
+  std::tuple<AlignedBuffer, AlignedVector<float>> scratch;
+  AlignedBuffer sums;
 
   auto Inputs(Index layer) const { return h[layer].topRows(f.size()); }
   auto Slopes(Index layer) const { return d[layer].topRows(f.size()); }

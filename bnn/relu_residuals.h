@@ -14,14 +14,21 @@
 
 namespace fathom::bnn {
 
+using SingleMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 // Whether the network is of this kind.
 bool HasOneReluLayer(const MlpShape& shape);
 
 // Returns sum_n r_n^2 and, unless it is null, adds sum_n r_n df_n/dw to *descent.
 // Cost 4 N weights flop, or 2 without the gradient. NaN in rows or weights makes the sum NaN.
-// Uses only the scratch of the tape.                                         [bnn-relu-residuals]
+// Uses only the scratch and the sums of the tape.                            [bnn-relu-residuals]
 double ReluResiduals(const Mlp& mlp, const Matrix& X, const Vector& y, MlpTape* tape,
                      Vector* descent, const InputFactors* factors = nullptr);
+
+// The same in single precision, in 0.5 to 0.65 of the time. Targets and sums over many rows are
+// double: of 40,000 rows near a mode the gradient is exact to 1e-5 of its norm (tested).
+double ReluResiduals(const Mlp& mlp, const SingleMatrix& X, const Vector& y, MlpTape* tape,
+                     Vector* descent);
 
 }  // namespace fathom::bnn
 

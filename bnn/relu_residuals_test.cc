@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -74,6 +75,39 @@ TEST_P(ReluResidualsOf, WithFactorsAreThoseOfTheGeneralNetwork) {
   });
 }
 
+TEST_P(ReluResidualsOf, AreNearlyTheSameInSinglePrecision) {
+  const ReluProblem p = Make();
+  const Mlp mlp{p.shape, p.w};
+  MlpTape tape;
+  Vector expected = Vector::Zero(p.w.size());
+  const double squares = ReluResiduals(mlp, p.X, p.y, &tape, &expected);
+  const SingleMatrix X = p.X.cast<float>();
+  ForEachSimdTarget([&] {
+    Vector descent = Vector::Zero(p.w.size());
+    EXPECT_NEAR(ReluResiduals(mlp, X, p.y, &tape, &descent), squares, 1e-6 * (1 + squares));
+    EXPECT_LT((descent - expected).norm(), 2e-6 * (1 + expected.norm()));
+  });
+}
+
+// Near a mode the residuals of many rows almost cancel out, and in a sorted table only after
+// thousands of rows.
+TEST(ReluResiduals, SinglePrecisionSuitsManySortedRows) {
+  ReluProblem p = RandomRelu(40000, 9, 20);
+  std::sort(p.X.col(0).begin(), p.X.col(0).end());
+  p.y = MlpOutputs({p.shape, p.w}, p.X) + 0.1 * p.y;
+  p.w *= 1.001;
+  const Mlp mlp{p.shape, p.w};
+  MlpTape tape;
+  Vector expected = Vector::Zero(p.w.size());
+  const double squares = ReluResiduals(mlp, p.X, p.y, &tape, &expected);
+  const SingleMatrix X = p.X.cast<float>();
+  ForEachSimdTarget([&] {
+    Vector descent = Vector::Zero(p.w.size());
+    EXPECT_NEAR(ReluResiduals(mlp, X, p.y, &tape, &descent), squares, 1e-6 * squares);
+    EXPECT_LT((descent - expected).norm(), 1e-5 * expected.norm());
+  });
+}
+
 TEST(ReluResiduals, GradientMatchesDifferences) {
   const ReluProblem p = RandomRelu(5, 3, 6);
   MlpTape tape;
@@ -86,23 +120,29 @@ TEST(ReluResiduals, GradientMatchesDifferences) {
       descent, p.w, 1e-8, nullptr, 1e-5);
 }
 
+template <typename SomeMatrix>
+void ExpectNaN(const Mlp& mlp, const SomeMatrix& X, const Vector& y) {
+  MlpTape tape;
+  Vector descent = Vector::Zero(mlp.weights.size());
+  EXPECT_TRUE(std::isnan(ReluResiduals(mlp, X, y, &tape, &descent)));
+  EXPECT_TRUE(descent.hasNaN());
+}
+
 TEST(ReluResiduals, NaNInRowsOrWeightsIsNoticed) {
   const ReluProblem p = RandomRelu(70, 3, 13);
-  MlpTape tape;
+  const SingleMatrix X_single = p.X.cast<float>();
   ForEachSimdTarget([&] {
     for (const Index place : {Index{0}, p.shape.offset(1) - 1, p.w.size() - 1}) {
       Vector w = p.w;
       w[place] = std::numeric_limits<double>::quiet_NaN();
-      Vector descent = Vector::Zero(w.size());
-      EXPECT_TRUE(std::isnan(ReluResiduals({p.shape, w}, p.X, p.y, &tape, &descent)));
-      EXPECT_TRUE(descent.hasNaN());
+      ExpectNaN({p.shape, w}, p.X, p.y);
+      ExpectNaN({p.shape, w}, X_single, p.y);
       EXPECT_TRUE(MlpOutputs({p.shape, w}, p.X).hasNaN());
     }
     Matrix X = p.X;
     X(69, 1) = std::numeric_limits<double>::quiet_NaN();
-    Vector descent = Vector::Zero(p.w.size());
-    EXPECT_TRUE(std::isnan(ReluResiduals({p.shape, p.w}, X, p.y, &tape, &descent)));
-    EXPECT_TRUE(descent.hasNaN());
+    ExpectNaN({p.shape, p.w}, X, p.y);
+    ExpectNaN({p.shape, p.w}, SingleMatrix(X.cast<float>()), p.y);
   });
 }
 
@@ -112,7 +152,7 @@ TEST(ReluResiduals, UnitsThatAreOffHaveNoSlope) {
   const Vector w = (Vector(7) << 1, 0, -1, -5, 2, 3, 0.5).finished();
   MlpTape tape;
   Vector descent = Vector::Zero(7);
-  EXPECT_EQ(ReluResiduals({shape, w}, Matrix::Zero(1, 1), Vector::Ones(1), &tape, &descent), 0.25);
+  EXPECT_EQ(ReluResiduals({shape, w}, Matrix{{0}}, Vector::Ones(1), &tape, &descent), 0.25);
   EXPECT_EQ(descent, (Vector(7) << 0, 0, 0, 0, 0, 0, 0.5).finished());
 }
 

@@ -13,16 +13,20 @@
 #include <algorithm>
 
 #include "bnn/thin_products.h"
-#include "fathom/base/aligned.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::bnn::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Units = hn::CappedTag<double, static_cast<std::size_t>(kSimdPadding)>;
-using UnitVector = hn::Vec<Units>;
+template <typename T>
+using Units = hn::CappedTag<T, static_cast<std::size_t>(kWidestVector<T>)>;
+template <typename T>
+using UnitVector = hn::Vec<Units<T>>;
 
-HWY_INLINE Index UnitLanes() { return static_cast<Index>(hn::Lanes(Units())); }
+template <typename T>
+HWY_INLINE Index UnitLanes() {
+  return static_cast<Index>(hn::Lanes(Units<T>()));
+}
 
 // As many sums as fit beside their factors into the sixteen registers of AVX2. With AVX-512, which
 // has twice as many, gcc unrolls no more than this.
@@ -30,53 +34,68 @@ constexpr Index kRowsAtOnce = 8;
 constexpr Index kColsAtOnce = 12;
 
 // Row l of B, `stride` apart, becomes lane l: packed [cols, lanes]. Lanes from `units` on are 0.
+template <typename T>
 HWY_INLINE void PackUnits(const double* HWY_RESTRICT B, Index units, Index cols, Index stride,
-                          double* HWY_RESTRICT packed) {
-  const Index lanes = UnitLanes();
-  if (units < lanes) std::fill_n(packed, cols * lanes, 0.0);
+                          T* HWY_RESTRICT packed) {
+  const Index lanes = UnitLanes<T>();
+  if (units < lanes) std::fill_n(packed, cols * lanes, T{0});
   for (Index l = 0; l < units; ++l) {
-    for (Index i = 0; i < cols; ++i) packed[i * lanes + l] = B[l * stride + i];
+    for (Index i = 0; i < cols; ++i) packed[i * lanes + l] = static_cast<T>(B[l * stride + i]);
   }
 }
 
-template <Index kRows, class Finish>
-HWY_INLINE void ThinRowBlock(const ThinRows& A, Index first, const double* HWY_RESTRICT packed,
-                             UnitVector start, const Finish& finish) {
-  const Units d;
-  const Index lanes = UnitLanes();
-  const double* HWY_RESTRICT const a = A.data + first * A.stride;
-  UnitVector sum[kRows];
-  for (Index r = 0; r < kRows; ++r) sum[r] = start;
-  for (Index i = 0; i < A.cols; ++i) {
-    const auto b = hn::Load(d, packed + i * lanes);
-    for (Index r = 0; r < kRows; ++r)
-      sum[r] = hn::MulAdd(hn::Set(d, a[r * A.stride + i]), b, sum[r]);
+// kVectors vectors of units, packed one behind the other, `stride` apart.
+template <typename T>
+struct PackedUnits {
+  const T* data;
+  Index stride;
+};
+
+template <Index kRows, Index kVectors, typename T, class Finish>
+HWY_INLINE void ThinRowBlock(const ThinRows<T>& A, Index first, const PackedUnits<T>& packed,
+                             const UnitVector<T>* start, const Finish& finish) {
+  const Units<T> d;
+  const Index lanes = UnitLanes<T>();
+  const T* HWY_RESTRICT a = A.data + first * A.stride;
+  const T* HWY_RESTRICT b = packed.data;
+  UnitVector<T> sum[kRows][kVectors];
+  for (Index r = 0; r < kRows; ++r) {
+    for (Index v = 0; v < kVectors; ++v) sum[r][v] = start[v];
+  }
+  for (Index i = 0; i < A.cols; ++i, ++a, b += lanes) {
+    UnitVector<T> unit[kVectors];
+    for (Index v = 0; v < kVectors; ++v) unit[v] = hn::Load(d, b + v * packed.stride);
+    for (Index r = 0; r < kRows; ++r) {
+      const auto x = hn::Set(d, a[r * A.stride]);
+      for (Index v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(x, unit[v], sum[r][v]);
+    }
   }
   for (Index r = 0; r < kRows; ++r) finish(first + r, sum[r]);
 }
 
-// Calls finish(n, sum) with `start` plus the products of each row n and the packed units. The bits
+// Calls finish(n, sums) with `start` plus the products of each row n and the packed units. The bits
 // of a row do not depend on the rows beside it.
-template <class Finish>
-HWY_INLINE void ThinForward(const ThinRows& A, const double* HWY_RESTRICT packed, UnitVector start,
-                            const Finish& finish) {
+template <Index kVectors, typename T, class Finish>
+HWY_INLINE void ThinForward(const ThinRows<T>& A, const PackedUnits<T>& packed,
+                            const UnitVector<T>* start, const Finish& finish) {
+  constexpr Index kRows = kRowsAtOnce / kVectors;
   Index n = 0;
-  for (; n + kRowsAtOnce <= A.rows; n += kRowsAtOnce)
-    ThinRowBlock<kRowsAtOnce>(A, n, packed, start, finish);
-  for (; n < A.rows; ++n) ThinRowBlock<1>(A, n, packed, start, finish);
+  for (; n + kRows <= A.rows; n += kRows)
+    ThinRowBlock<kRows, kVectors>(A, n, packed, start, finish);
+  for (; n < A.rows; ++n) ThinRowBlock<1, kVectors>(A, n, packed, start, finish);
 }
 
-template <Index kCols, bool kTotal, class Slopes>
-HWY_INLINE void ThinColBlock(const ThinRows& A, Index first, const Slopes& slopes,
-                             double* HWY_RESTRICT sums) {
-  const Units d;
-  const Index lanes = UnitLanes();
-  double* HWY_RESTRICT const own = sums + first * lanes;
-  double* HWY_RESTRICT const last = sums + A.cols * lanes;
-  UnitVector sum[kCols];
+template <Index kCols, bool kTotal, typename T, class Slopes>
+HWY_INLINE void ThinColBlock(const ThinRows<T>& A, Index first, const Slopes& slopes,
+                             T* HWY_RESTRICT sums) {
+  const Units<T> d;
+  const Index lanes = UnitLanes<T>();
+  T* HWY_RESTRICT const own = sums + first * lanes;
+  T* HWY_RESTRICT const last = sums + A.cols * lanes;
+  UnitVector<T> sum[kCols];
   for (Index i = 0; i < kCols; ++i) sum[i] = hn::Load(d, own + i * lanes);
   auto total = kTotal ? hn::Load(d, last) : hn::Zero(d);
-  const double* HWY_RESTRICT a = A.data + first;
+  const T* HWY_RESTRICT a = A.data + first;
   for (Index n = 0; n < A.rows; ++n, a += A.stride) {
     const auto slope = slopes(n);
     for (Index i = 0; i < kCols; ++i) sum[i] = hn::MulAdd(hn::Set(d, a[i]), slope, sum[i]);
@@ -87,9 +106,9 @@ HWY_INLINE void ThinColBlock(const ThinRows& A, Index first, const Slopes& slope
 }
 
 // Finds the block of `cols` columns, which the compiler must know to keep the sums in registers.
-template <Index kCols, bool kTotal, class Slopes>
-HWY_INLINE void ThinColsOf(Index cols, const ThinRows& A, Index first, const Slopes& slopes,
-                           double* HWY_RESTRICT sums) {
+template <Index kCols, bool kTotal, typename T, class Slopes>
+HWY_INLINE void ThinColsOf(Index cols, const ThinRows<T>& A, Index first, const Slopes& slopes,
+                           T* HWY_RESTRICT sums) {
   if constexpr (kCols == 1) {
     ThinColBlock<1, kTotal>(A, first, slopes, sums);
   } else if (cols == kCols) {
@@ -101,8 +120,8 @@ HWY_INLINE void ThinColsOf(Index cols, const ThinRows& A, Index first, const Slo
 
 // Adds sum_n A_ni slopes(n) to sums [cols, lanes], and with kTotal sum_n slopes(n) to a last row of
 // it, as if A ended in a column of ones.
-template <bool kTotal, class Slopes>
-HWY_INLINE void ThinBackward(const ThinRows& A, const Slopes& slopes, double* HWY_RESTRICT sums) {
+template <bool kTotal, typename T, class Slopes>
+HWY_INLINE void ThinBackward(const ThinRows<T>& A, const Slopes& slopes, T* HWY_RESTRICT sums) {
   const Index blocks = (A.cols + kColsAtOnce - 1) / kColsAtOnce;
   const Index most = (A.cols + blocks - 1) / blocks;
   ThinColsOf<kColsAtOnce, kTotal>(most, A, 0, slopes, sums);

@@ -16,31 +16,33 @@ namespace fathom::bnn::HWY_NAMESPACE {
 // its units are new from `begin` on.
 template <class Visit>
 HWY_INLINE void ForUnitVectors(Index units, const Visit& visit) {
-  const Index lanes = UnitLanes();
+  const Index lanes = UnitLanes<double>();
   for (Index j = 0; j < units; j += lanes) visit(std::min(j, units - lanes), j);
 }
 
 constexpr Index kPackedSize = kMostThinCols * kSimdPadding;
 
-void TimesTransposedThin(const ThinRows& A, const double* B, Index b_stride, Index units,
+void TimesTransposedThin(const ThinRows<double>& A, const double* B, Index b_stride, Index units,
                          double* HWY_RESTRICT C, Index c_stride) {
   HWY_ALIGN double packed[kPackedSize];
+  const auto zero = hn::Zero(Units<double>());
   ForUnitVectors(units, [&](Index j, Index /*begin*/) HWY_ATTR {
-    PackUnits(B + j * b_stride, UnitLanes(), A.cols, b_stride, packed);
-    ThinForward(A, packed, hn::Zero(Units()), [=](Index n, UnitVector sum) HWY_ATTR {
-      hn::StoreU(sum, Units(), C + n * c_stride + j);
-    });
+    PackUnits(B + j * b_stride, UnitLanes<double>(), A.cols, b_stride, packed);
+    const auto store = [=](Index n, const UnitVector<double>* sum)
+                           HWY_ATTR { hn::StoreU(*sum, Units<double>(), C + n * c_stride + j); };
+    ThinForward<1, double>(A, {packed, 0}, &zero, store);
   });
 }
 
 void AddOuterProductsThin(const double* HWY_RESTRICT D, Index d_stride, Index units,
-                          const ThinRows& A, double* HWY_RESTRICT C, Index c_stride) {
+                          const ThinRows<double>& A, double* HWY_RESTRICT C, Index c_stride) {
   HWY_ALIGN double sums[kPackedSize];
-  const Index lanes = UnitLanes();
+  const Index lanes = UnitLanes<double>();
   ForUnitVectors(units, [&](Index j, Index begin) HWY_ATTR {
     std::fill_n(sums, A.cols * lanes, 0.0);
     ThinBackward<false>(
-        A, [=](Index n) HWY_ATTR { return hn::LoadU(Units(), D + n * d_stride + j); }, sums);
+        A, [=](Index n) HWY_ATTR { return hn::LoadU(Units<double>(), D + n * d_stride + j); },
+        sums);
     for (Index unit = begin; unit < j + lanes; ++unit) {
       for (Index i = 0; i < A.cols; ++i) C[unit * c_stride + i] += sums[i * lanes + unit - j];
     }
@@ -64,7 +66,9 @@ bool IsThin(Index cols, Index units) {
   return cols >= 1 && cols <= kMostThinCols && units >= kLeastThinUnits;
 }
 
-ThinRows Thin(const MatrixPart& A) { return {A.rows(), A.cols(), A.outerStride(), A.data()}; }
+ThinRows<double> Thin(const MatrixPart& A) {
+  return {A.rows(), A.cols(), A.outerStride(), A.data()};
+}
 
 }  // namespace
 

@@ -3,14 +3,21 @@
 #ifndef FATHOM_BNN_THIN_PRODUCTS_H_
 #define FATHOM_BNN_THIN_PRODUCTS_H_
 
+#include "fathom/base/aligned.h"
 #include "fathom/base/linalg.h"
 
 namespace fathom::bnn {
 
+// Lanes of the widest vectors of T.
+template <typename T>
+inline constexpr Index kWidestVector = kSimdPadding* static_cast<Index>(sizeof(double)) /
+                                       static_cast<Index>(sizeof(T));
+
 // A matrix of few columns, its rows `stride` apart.
+template <typename T>
 struct ThinRows {
   Index rows = 0, cols = 0, stride = 0;
-  const double* data = nullptr;
+  const T* data = nullptr;
 };
 
 // With more columns, or fewer units than a vector has lanes, BLAS does the work.

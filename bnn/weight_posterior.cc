@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "bnn/relu_residuals.h"
 #include "fathom/base/error.h"
 
 namespace fathom::bnn {
@@ -18,6 +17,23 @@ template <typename Visit>
 void ForEachTile(Index rows, const Visit& visit) {
   for (Index first = 0; first < rows; first += kTileRows)
     visit(first, std::min(kTileRows, rows - first));
+}
+
+double SumSquaredResiduals(const Mlp& mlp, const SingleRows& rows, MlpTape* tape, Vector* descent) {
+  return ReluResiduals(mlp, rows.X, rows.y, tape, descent);
+}
+
+template <typename SomeRows>
+LogPosterior LogPosteriorGiven(const Mlp& mlp, const SomeRows& rows, const WeightPrior& prior,
+                               double noise_variance, MlpTape* tape, Vector* gradient) {
+  LogPosterior out;
+  if (gradient != nullptr) gradient->setZero(mlp.weights.size());
+  out.squared_residuals = SumSquaredResiduals(mlp, rows, tape, gradient);
+  out.log_likelihood = LogLikelihood(out.squared_residuals, rows.size(), noise_variance);
+  out.log_prior = prior.LogDensity(mlp.weights);
+  if (gradient != nullptr)
+    *gradient = *gradient / noise_variance - mlp.weights.cwiseProduct(prior.precisions);
+  return out;
 }
 
 }  // namespace
@@ -56,14 +72,12 @@ double WeightPrior::LogDensity(const Vector& weights) const {
 
 LogPosterior EvaluateLogPosterior(const Mlp& mlp, const Rows& rows, const WeightPrior& prior,
                                   double noise_variance, MlpTape* tape, Vector* gradient) {
-  LogPosterior out;
-  if (gradient != nullptr) gradient->setZero(mlp.weights.size());
-  out.squared_residuals = SumSquaredResiduals(mlp, rows, tape, gradient);
-  out.log_likelihood = LogLikelihood(out.squared_residuals, rows.size(), noise_variance);
-  out.log_prior = prior.LogDensity(mlp.weights);
-  if (gradient != nullptr)
-    *gradient = *gradient / noise_variance - mlp.weights.cwiseProduct(prior.precisions);
-  return out;
+  return LogPosteriorGiven(mlp, rows, prior, noise_variance, tape, gradient);
+}
+
+LogPosterior EvaluateLogPosterior(const Mlp& mlp, const SingleRows& rows, const WeightPrior& prior,
+                                  double noise_variance, MlpTape* tape, Vector* gradient) {
+  return LogPosteriorGiven(mlp, rows, prior, noise_variance, tape, gradient);
 }
 
 Vector FisherDiagonal(const Mlp& mlp, const Rows& rows, double noise_variance, MlpTape* tape) {

@@ -4,7 +4,7 @@
 #ifndef FATHOM_BNN_WEIGHT_POSTERIOR_H_
 #define FATHOM_BNN_WEIGHT_POSTERIOR_H_
 
-#include "bnn/mlp.h"
+#include "bnn/relu_residuals.h"
 
 namespace fathom::bnn {
 
@@ -13,6 +13,15 @@ struct Rows {
   Matrix X;  // [N, inputs]
   Vector y;  // [N]
 
+  Index size() const { return y.size(); }
+};
+
+// The same with inputs in single precision, for networks with one hidden layer of ReLU.
+struct SingleRows {
+  SingleMatrix X;
+  Vector y;
+
+  explicit SingleRows(const Rows& rows) : X(rows.X.cast<float>()), y(rows.y) {}
   Index size() const { return y.size(); }
 };
 
@@ -43,6 +52,9 @@ struct LogPosterior {
 
 // *gradient, which may be null, becomes that of value().                       [bnn-log-posterior]
 LogPosterior EvaluateLogPosterior(const Mlp& mlp, const Rows& rows, const WeightPrior& prior,
+                                  double noise_variance, MlpTape* tape, Vector* gradient);
+// The same by ReluResiduals in single precision.
+LogPosterior EvaluateLogPosterior(const Mlp& mlp, const SingleRows& rows, const WeightPrior& prior,
                                   double noise_variance, MlpTape* tape, Vector* gradient);
 
 // sum_n (df_n/dw)^2 / s2, the diagonal of the Gauss-Newton Hessian of the log likelihood: how
