@@ -20,8 +20,8 @@ constexpr Index kSpare = 24;
 // Half of the neighbours teach the same, unless rows are few (docs/measurements/decisions.md).
 Index NeighboursInTraining(Index rows) { return rows < 300 ? kNeighbours : kNeighbours / 2; }
 
-Neighbours Nearest(const Neighbours& near, Index m) {
-  return near.leftCols(std::min(near.cols(), m));
+Neighbours Nearest(const Neighbours& near) {
+  return near.leftCols(std::min(near.cols(), kNeighbours));
 }
 
 }  // namespace
@@ -56,13 +56,10 @@ NeighbourCandidate::NeighbourCandidate(const ScaledTable& table, Moments trend,
   for (Index t = 0; t < T; ++t) {
     const NeighbourData data = DataOf(t);
     const Moments by_all = Learn(t, data, options);
-    const Index enough =
-        EnoughNeighbours(gps_[t], data, Nearest(near_[t], kNeighbours), by_all, pool);
-    neighbours_ = std::max(neighbours_, enough);
-  }
-  for (Index t = 0; t < T; ++t) {
-    const Moments moments = HonestMoments(gps_[t], DataOf(t), {table.copies, table.fold_of_row},
-                                          Nearest(near_[t], neighbours_), pool);
+    const Neighbours near = Nearest(near_[t]);
+    enough_ = std::max(enough_, EnoughNeighbours(gps_[t], data, near, by_all, pool));
+    const Moments moments =
+        HonestMoments(gps_[t], data, {table.copies, table.fold_of_row}, near, pool);
     left_out_.mean.col(t) = moments.mean.col(0) + own_trend_.col(t);
     left_out_.var.col(t) = moments.var.col(0) + trend_.var.col(t);
   }
@@ -83,7 +80,7 @@ Moments NeighbourCandidate::Learn(Index target, const NeighbourData& data, const
                                ? *known
                                : FitNeighbourGp(data, table_.copies, fit, pool_, options.callback);
     Neighbours near = FindOthers(gp, data, table_.copies, kNeighbours + kSpare, pool_);
-    Moments own = MomentsFrom(gp, data, Nearest(near, kNeighbours), pool_);
+    Moments own = MomentsFrom(gp, data, Nearest(near), pool_);
     const double score = MeanLogDensity(data, own);
     if (!(score > best)) continue;
     best = score;
@@ -108,7 +105,7 @@ Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
   const Index N = table_.rows();
   Moments all(N, table_.targets());
   for (Index t = 0; t < table_.targets(); ++t) {
-    Neighbours kept = Neighbours::Constant(N, std::min(near_[t].cols(), neighbours_), -1);
+    Neighbours kept = Neighbours::Constant(N, std::min(near_[t].cols(), kNeighbours), -1);
     for (Index n = 0; n < N; ++n) {
       Index count = 0;
       for (Index i = 0; i < near_[t].cols() && count < kept.cols(); ++i) {
@@ -125,7 +122,7 @@ Moments NeighbourCandidate::LeftOutWithFold(std::int32_t fold) const {
 
 std::shared_ptr<const Expert> NeighbourCandidate::MakeExpert() const {
   NeighbourRows rows{x_, table_.y - trend_.mean, Vector::Zero(table_.targets()), table_.weights};
-  return std::make_shared<NeighbourExpert>(gps_, std::move(rows), neighbours_);
+  return std::make_shared<NeighbourExpert>(gps_, std::move(rows), enough_);
 }
 
 }  // namespace fathom

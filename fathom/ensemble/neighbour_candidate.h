@@ -59,11 +59,11 @@ class NeighbourCandidate {
   std::vector<Vector> own_;                // [targets] of [N]: y minus own_trend_
   std::vector<NeighbourGp> gps_;           // [targets]
   std::vector<Neighbours> near_;           // [targets] of [N, m and some], without copies
-  Index neighbours_ = 0;                   // that a row is predicted from
+  Index enough_ = 0;                       // neighbours for new rows
   Moments left_out_;
 };
 
-// Neighbours that a row is predicted from, unless fewer are enough.
+// Neighbours that a row is predicted from. For new rows fewer may be enough.
 inline constexpr Index kNeighbours = 64;
 
 }  // namespace fathom
