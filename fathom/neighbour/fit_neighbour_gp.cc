@@ -239,9 +239,9 @@ double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
 Index EnoughNeighbours(const NeighbourGp& gp, const NeighbourData& data,
                        const Neighbours& neighbours, const Moments& by_all,
                        const ThreadPool& pool) {
-  constexpr Index kFew = 32;
+  constexpr Index kFew = 32, kFewRows = 500;
   constexpr double kWorthIt = 0.001;  // nats per row
-  if (neighbours.cols() <= kFew) return neighbours.cols();
+  if (neighbours.cols() <= kFew || data.x.rows() < kFewRows) return neighbours.cols();
   const Moments by_few = MomentsFrom(gp, data, neighbours.leftCols(kFew), pool);
   const double lost = MeanLogDensity(data, by_all) - MeanLogDensity(data, by_few);
   return lost < kWorthIt ? kFew : neighbours.cols();

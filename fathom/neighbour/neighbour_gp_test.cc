@@ -217,7 +217,7 @@ TEST(FitNeighbourGp, FindsTheColumnThatMatters) {
 // A rough function of one column is hidden behind its nearest rows; a smooth one of six is not.
 TEST(EnoughNeighbours, AreFewWhereAFunctionIsRough) {
   RandomStream stream(4);
-  const Index N = 400;
+  const Index N = 500;
   const std::vector<std::int32_t> copies(static_cast<std::size_t>(N), -1);
   const ThreadPool pool(1);
   const auto enough = [&](const NeighbourGp& gp, const Moments& x, const Matrix& y, Index m) {
