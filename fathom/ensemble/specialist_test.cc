@@ -17,7 +17,7 @@
 namespace fathom {
 namespace {
 
-constexpr Index kScoutSteps = 100;
+constexpr Index kScoutSteps = 150;
 
 // Sines of sines of eight inputs: too many columns for neighbours, and too deep for one GP.
 DatasetParts Nested(Index rows, std::uint64_t seed) {
