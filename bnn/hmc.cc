@@ -89,8 +89,8 @@ class HmcSampler {
 
  private:
   // What trajectories and the way to the start follow, in single precision where possible: any
-  // function of the weights as a force leaves a leapfrog step reversible and volumes as they are, so
-  // that only the energies at both ends of a trajectory must be exact.
+  // function of the weights as a force leaves a leapfrog step reversible and volumes as they are,
+  // so that only the energies at both ends of a trajectory must be exact.
   LogPosterior EvaluateForce(const Vector& w, Vector* gradient) {
     if (single_ == nullptr)
       return EvaluateLogPosterior({shape_, w}, rows_, prior_, noise_, &tape_, gradient);

@@ -15,8 +15,9 @@ inline constexpr Index kManyRows = 4000;
 // Whether Fit makes an ensemble of it.
 bool MakesEnsemble(const Dataset& dataset, const Recipe& recipe);
 
-// Whether the networks of the ensemble are light: fewer pseudo-points and steps than they would have
-// alone. `best` wants larger ones, but of many numbers it trains the specialists for longer instead.
+// Whether the networks of the ensemble are light: fewer pseudo-points and steps than they would
+// have alone. `best` wants larger ones, but of many numbers it trains the specialists for longer
+// instead.
 bool HasLightNetworks(const Recipe& recipe, const Dataset& dataset);
 
 // The recipes of the kinds, the cheapest first. Each is for a network that learns from all but one

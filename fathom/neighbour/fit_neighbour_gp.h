@@ -43,8 +43,8 @@ Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neig
 // The mean log density of the training rows whose target is known.
 double MeanLogDensity(const NeighbourData& data, const Moments& moments);
 // How many of the neighbours [N, m] are worth their time at every prediction: m, or 32 if those
-// behind tell next to nothing, as where a function is rough. Below 500 rows, which hardly say so, it
-// is m. `by_all` are the moments from all m.
+// behind tell next to nothing, as where a function is rough. Below 500 rows, which hardly say so,
+// it is m. `by_all` are the moments from all m.
 Index EnoughNeighbours(const NeighbourGp& gp, const NeighbourData& data,
                        const Neighbours& neighbours, const Moments& by_all, const ThreadPool& pool);
 

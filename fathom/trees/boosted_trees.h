@@ -43,7 +43,8 @@ struct TreeFit {
   std::uint64_t seed = 1;
 };
 
-// Each round adds one tree of each bag. A y that is NaN is not known. `weights` [N], or empty: a row counts as so many.
+// Each round adds one tree of each bag. A y that is NaN is not known. `weights` [N], or empty: a
+// row counts as so many.
 BoostedTrees FitBoostedTrees(const Matrix& x, const Vector& y, const Vector& weights,
                              const TreeFit& options);
 
