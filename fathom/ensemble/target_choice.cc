@@ -329,7 +329,7 @@ struct Tried {
 Tried BestShape(const Dataset& part, const std::vector<TargetShape>& shapes, const Recipe& cheap,
                 const ThreadPool& pool) {
   const ShapedTarget::Fit neighbours = LineAndNeighbours(cheap, pool);
-  const Tried unshaped = {shapes[0], Try(part, shapes[0], cheap, neighbours)};
+  Tried unshaped = {shapes[0], Try(part, shapes[0], cheap, neighbours)};
   if (shapes.size() == 1) return unshaped;
   const ShapedTarget::Fit line = LineAlone(cheap, pool);
   const HeldOutCheck plain = Try(part, shapes[0], cheap, line).check;
