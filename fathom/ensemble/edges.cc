@@ -204,7 +204,7 @@ std::shared_ptr<const Beyond> FitBeyond(const ScaledTable& table,
     if (!outcomes.empty()) break;
   }
   if (outcomes.empty()) return nullptr;
-  const Ridge line = FitRidge(table.x, table.y, table.weights).ridge;
+  const Ridge line = FitRidge(table.x, table.y, table.weights, table.copies).ridge;
   beyond->slope = line.weights;
   beyond->intercept = line.intercept - line.weights.transpose() * line.centre;
   const std::size_t course = BestCourse(outcomes);

@@ -119,7 +119,7 @@ NumberEnsemble::NumberEnsemble(const ScaledTable& table, const Recipe& recipe,
                                const std::vector<NeighbourGp>& on_line)
     : table_(table), recipe_(recipe), pool_(pool), callback_(std::move(callback)) {
   if (recipe.local == Local::kNever) return;
-  line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights));
+  line_ = std::make_unique<RidgeFit>(FitRidge(table.x, table.y, table.weights, table.copies));
   // In very small tables a row bends the line of all rows, and the neighbours would hear of that.
   // In larger ones what is learnt from one line is better (docs/measurements/decisions.md).
   constexpr Index kFewRows = 150;

@@ -41,7 +41,7 @@ ShapedTarget::Fit LineAndNeighbours(const Recipe& cheap, const ThreadPool& pool)
 // A straight line alone, which costs next to nothing.
 ShapedTarget::Fit LineAlone(const Recipe& cheap, const ThreadPool& pool) {
   return [&cheap, &pool](const ScaledTable& table) {
-    const RidgeFit line = FitRidge(table.x, table.y, table.weights);
+    const RidgeFit line = FitRidge(table.x, table.y, table.weights, table.copies);
     EnsembleParts parts;
     parts.calibration = Calibrate(table, {line.left_out, nullptr}, cheap.seed, pool, &parts.centre);
     parts.members.push_back({.expert = std::make_shared<LinearExpert>(line.ridge),

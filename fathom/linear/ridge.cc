@@ -31,14 +31,33 @@ void FindDirections(const Matrix& X, Ridge* ridge) {
   }
 }
 
-RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
+// [N]: what each row and its copies count as together.
+Vector CountsOfGroups(const Vector& counts, const std::vector<std::int32_t>& copies) {
+  if (copies.empty()) return counts;
+  Vector sums = Vector::Zero(counts.size());
+  const auto group = [&](Index n) { return copies[n] >= 0 ? Index{copies[n]} : n; };
+  for (Index n = 0; n < counts.size(); ++n) sums[group(n)] += counts[n];
+  Vector groups(counts.size());
+  for (Index n = 0; n < counts.size(); ++n) groups[n] = sums[group(n)];
+  return groups;
+}
+
+// What is taught beside the inputs and the targets.
+struct Teaching {
+  Vector counts;  // [N]
+  const std::vector<std::int32_t>& copies;
+};
+
+RidgeFit FitComplete(const Moments& x, const Matrix& y, const Teaching& rows) {
   const Index N = x.rows();
   const Index T = y.cols();
   FATHOM_CHECK(N > 1 && y.rows() == N);
-  const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(N));
+  const Vector& counts = rows.counts;
   const Vector roots = counts.cwiseSqrt();
   RidgeFit fit;
-  fit.counts = counts;
+  fit.counts = CountsOfGroups(counts, rows.copies);
+  // By how much the leverage of a row grows if its copies are left out with it.
+  const Vector together = fit.counts.cwiseQuotient(counts);
   Ridge& ridge = fit.ridge;
   ridge.rows = counts.sum();
   ridge.centre = x.mean.transpose() * counts / ridge.rows;
@@ -65,7 +84,8 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const Vector& weights) {
     for (double power = kMost; power >= kLeast; power -= kStep) {
       const double penalty = std::pow(10, power);
       const Vector shrunk = (ridge.eigenvalues.array() + penalty).inverse();
-      const Vector h = ((squares * shrunk).array() + counts.array() / ridge.rows).min(1 - 1e-9);
+      const Vector alone = (squares * shrunk).array() + counts.array() / ridge.rows;
+      const Vector h = alone.cwiseProduct(together).array().min(1 - 1e-9);
       const Vector coefficients = shrunk.cwiseProduct(projected.col(t));
       const Vector error = ((Y.col(t) - Z * coefficients).array() / (1 - h.array())).matrix();
       const double mean_square = error.squaredNorm() / ridge.rows;
@@ -101,10 +121,10 @@ double NoiseBeside(const Vector& squared_errors, const Vector& g, const Vector& 
 
 // Rows with uncertain cells are off by what the cells may be. They teach the line less, and say so
 // of themselves when they are left out.
-RidgeFit FitUncertain(const Moments& x, const Matrix& y, const Vector& weights) {
-  RidgeFit fit = FitComplete(x, y, weights);
+RidgeFit FitUncertain(const Moments& x, const Matrix& y, const Teaching& rows) {
+  RidgeFit fit = FitComplete(x, y, rows);
   if (!(x.var.array() > 0).any()) return fit;
-  const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows()));
+  const Vector& counts = rows.counts;
   constexpr int kRounds = 3;
   for (int round = 0; round < kRounds; ++round) {
     const Matrix v = Product({x.var}, {fit.ridge.weights.cwiseAbs2()});
@@ -116,17 +136,17 @@ RidgeFit FitUncertain(const Moments& x, const Matrix& y, const Vector& weights) 
       fit.left_out.var.col(t) = noise * g + v.col(t);
       teaches.array() += noise / (noise + v.col(t).array()) / static_cast<double>(y.cols());
     }
-    if (round + 1 < kRounds) fit = FitComplete(x, y, counts.cwiseProduct(teaches));
+    if (round + 1 < kRounds) fit = FitComplete(x, y, {counts.cwiseProduct(teaches), rows.copies});
   }
   return fit;
 }
 
 // Rows that are guessed by the line have no error of their own.
-void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
+void ScaleNoise(const Matrix& y, const Vector& counts, RidgeFit* fit) {
   for (Index t = 0; t < y.cols(); ++t) {
     double known = 0;
     for (Index n = 0; n < y.rows(); ++n) {
-      if (!std::isnan(y(n, t))) known += weights.size() > 0 ? weights[n] : 1;
+      if (!std::isnan(y(n, t))) known += counts[n];
     }
     const double more = fit->ridge.rows / std::max(known, 1.0);
     fit->ridge.noise[t] *= more;
@@ -136,17 +156,19 @@ void ScaleNoise(const Matrix& y, const Vector& weights, RidgeFit* fit) {
 
 }  // namespace
 
-RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights) {
-  if (!y.hasNaN()) return FitUncertain(x, y, weights);
+RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights,
+                  const std::vector<std::int32_t>& copies) {
+  const Teaching rows{weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows())), copies};
+  if (!y.hasNaN()) return FitUncertain(x, y, rows);
   // The guesses come nearer to their end by the share of missing cells in each round.
   constexpr int kRounds = 25;
   Matrix guessed = y.array().isNaN().select(0, y);
   RidgeFit fit;
   for (int round = 0; round < kRounds; ++round) {
-    fit = FitUncertain(x, guessed, weights);
+    fit = FitUncertain(x, guessed, rows);
     guessed = y.array().isNaN().select(PredictRidge(fit.ridge, x).mean, y);
   }
-  ScaleNoise(y, weights, &fit);
+  ScaleNoise(y, rows.counts, &fit);
   return fit;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "fathom/base/linalg.h"
@@ -113,6 +114,30 @@ TEST(Ridge, MeansWithoutEachRowAreThoseOfALineWithoutIt) {
   const Vector w = SolvePositiveDefinite(A, X.transpose() * weights.cwiseProduct(Y));
   const Vector means = (X * w).array() + weights.dot(y.col(1)) / rows;
   EXPECT_LT((found - means).cwiseAbs().maxCoeff(), 1e-10);
+}
+
+// Otherwise a row's copy would tell the line what it must not know.
+TEST(Ridge, CopiesAreLeftOutTogether) {
+  RandomStream stream(13);
+  constexpr Index kRows = 30;
+  const Moments x = Moments::Certain(stream.NormalMatrix(kRows, 20));
+  const Matrix y = 0.5 * x.mean.leftCols(1) + stream.NormalMatrix(kRows, 1);
+  const RidgeFit once = FitRidge(x, y);
+  const Moments doubled = Moments::Certain(x.mean.replicate(2, 1));
+  std::vector<std::int32_t> copies(2 * kRows);
+  for (Index n = 0; n < 2 * kRows; ++n) copies[n] = static_cast<std::int32_t>(n % kRows);
+  const Matrix y_doubled = y.replicate(2, 1);
+  const RidgeFit twice = FitRidge(doubled, y_doubled, {}, copies);
+  // The steps of the penalty are coarser than the factor of two.
+  EXPECT_NEAR(std::log10(twice.ridge.penalty[0] / once.ridge.penalty[0]), std::log10(2.0), 0.31);
+  EXPECT_NEAR(twice.ridge.noise[0] / once.ridge.noise[0], 1, 0.02);
+  // Two rows are as good as one that counts twice.
+  const RidgeFit weighted = FitRidge(x, y, Vector::Constant(kRows, 2));
+  EXPECT_EQ(twice.ridge.penalty, weighted.ridge.penalty);
+  EXPECT_LT((twice.left_out.mean.topRows(kRows) - weighted.left_out.mean).norm(), 1e-10);
+  EXPECT_LT((twice.left_out.var.topRows(kRows) - weighted.left_out.var).norm(), 1e-10);
+  const Matrix without = MeansWithoutEach(twice, doubled, y_doubled, 0);
+  EXPECT_LT((without.diagonal() - twice.left_out.mean.col(0)).norm(), 1e-10);
 }
 
 TEST(Ridge, CovarianceHasTheVariancesOfTheLine) {
