@@ -17,6 +17,7 @@ FATHOM_FUZZ_TARGET(model) {
   const fathom::ModelPredictor predictor(fathom::ModelFromBytes("fuzz", bytes), 1);
   fathom::Moments inputs;
   inputs.SetZero(2, predictor.model().schema().width());
+  inputs.var.row(1).setOnes();  // which goes both ways in a tree
   const fathom::TargetPrediction prediction = fathom::PredictTargets(predictor, inputs);
   fathom::PredictionTable(prediction, predictor.model().schema(), {}, {.quantiles = {0.025, 0.5}});
 }

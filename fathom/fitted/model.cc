@@ -1,5 +1,6 @@
 #include "fathom/fitted/model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -113,6 +114,10 @@ void CheckParts(const ModelParts& parts) {
                  ", where one is needed");
   }
   CheckTrends(members);
+  const bool builds_on = std::any_of(members.begin(), members.end(),
+                                     [](const Member& member) { return !member.trend.empty(); });
+  if (!parts.schema.classes.empty() && (parts.calibration != nullptr || builds_on))
+    ThrowError("classes have neither a calibration nor members that build on others");
   CheckRange(parts.data.range, parts.schema.width());
   if (parts.calibration != nullptr) {
     CheckCalibration(*parts.calibration, parts.schema.width(),

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "fathom/base/error.h"
 #include "fathom/fitted/description.h"
@@ -62,6 +64,31 @@ std::vector<std::int32_t> Whole(const Vector& numbers, Index below) {
   return whole;
 }
 
+// A tree of its own between two places: every node is followed by its left side and then by its
+// right one, so that every way ends, and no way is long.
+void CheckTree(const std::vector<TreeNode>& nodes, std::int32_t begin, std::int32_t end,
+               Index inputs) {
+  constexpr std::size_t kDeepest = 64;
+  // Where the right sides begin that are still to come, and how deep.
+  std::vector<std::pair<std::int32_t, std::size_t>> to_come;
+  std::size_t depth = 0;
+  for (std::int32_t n = begin; n < end; ++n) {
+    const TreeNode& node = nodes[static_cast<std::size_t>(n)];
+    if (!std::isfinite(node.value) || node.column >= inputs || ++depth > kDeepest)
+      ThrowError("a node of a tree is out of range");
+    if (node.column >= 0) {
+      to_come.emplace_back(node.right, depth);
+      continue;
+    }
+    if (to_come.empty() ? n + 1 != end : n + 1 != to_come.back().first)
+      ThrowError("the nodes of a tree are mixed up");
+    if (to_come.empty()) return;
+    depth = to_come.back().second;
+    to_come.pop_back();
+  }
+  ThrowError("a tree has no end");
+}
+
 void CheckTrees(const BoostedTrees& trees, Index inputs) {
   const auto size = static_cast<std::int32_t>(trees.nodes.size());
   if (!std::isfinite(trees.base) || trees.roots.empty() || trees.roots.front() != 0)
@@ -70,13 +97,7 @@ void CheckTrees(const BoostedTrees& trees, Index inputs) {
     const std::int32_t end = tree + 1 < trees.roots.size() ? trees.roots[tree + 1] : size;
     if (trees.roots[tree] >= end || end > size)
       ThrowError("the roots of boosted trees are mixed up");
-    for (std::int32_t n = trees.roots[tree]; n < end; ++n) {
-      const TreeNode& node = trees.nodes[static_cast<std::size_t>(n)];
-      // Every way leads down, so it ends.
-      const bool divides = node.column < inputs && node.right > n + 1 && node.right < end;
-      if (!std::isfinite(node.value) || (node.column >= 0 && !divides))
-        ThrowError("a node of a tree is out of range");
-    }
+    CheckTree(trees.nodes, trees.roots[tree], end, inputs);
   }
 }
 
