@@ -39,17 +39,21 @@ Member AsMember(const LogisticFit& line, double weight, const ScaledTable& table
 
 }  // namespace
 
-bool IsPromisingForClasses(const Recipe& recipe, const CrossFit& kind,
+bool IsPromisingForClasses(const ScaledTable& table, const Recipe& recipe, const CrossFit& kind,
                            const std::vector<const CrossFit*>& complete) {
   constexpr double kTooFar = 0.1;  // nats per row
   // A kind without hidden layers costs next to nothing.
   if (kind.recipe().architecture.hidden.empty() || recipe.stack == Stacking::kAlways) return true;
   const std::vector<Index> rows = kind.RowsDone();
   if (rows.empty()) return true;
-  const double own = kind.log_probability()(rows).mean();
-  return std::none_of(complete.begin(), complete.end(), [&](const CrossFit* other) {
-    return other->log_probability()(rows).mean() > own + kTooFar;
-  });
+  const Vector counts =
+      table.weights.size() > 0 ? Vector(table.weights(rows)) : Vector::Ones(std::ssize(rows));
+  const auto mean_of = [&](const CrossFit& judged) {
+    return judged.log_probability()(rows).dot(counts) / counts.sum();
+  };
+  const double own = mean_of(kind);
+  return std::none_of(complete.begin(), complete.end(),
+                      [&](const CrossFit* other) { return mean_of(*other) > own + kTooFar; });
 }
 
 std::vector<Member> MixtureOfClasses(const ScaledTable& table, const Dataset& dataset,
@@ -61,6 +65,7 @@ std::vector<Member> MixtureOfClasses(const ScaledTable& table, const Dataset& da
   for (std::size_t k = 0; k < complete.size(); ++k)
     log_probability.col(static_cast<Index>(k)) = complete[k]->log_probability();
   if (line != nullptr) log_probability.rightCols(1) = line->log_probability;
+  if (log_probability.cols() == 0) return {};
   const Vector shares = StackShares(log_probability, table.weights);
   constexpr double kLeastShare = 0.02;
   std::vector<Member> members;

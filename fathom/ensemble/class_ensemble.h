@@ -15,10 +15,11 @@ namespace fathom {
 
 // Whether a kind is not far behind those that are complete, on the rows of the folds that it has
 // done.
-bool IsPromisingForClasses(const Recipe& recipe, const CrossFit& kind,
+bool IsPromisingForClasses(const ScaledTable& table, const Recipe& recipe, const CrossFit& kind,
                            const std::vector<const CrossFit*>& complete);
 
-// `complete` are kinds that have predicted all rows; there is at least one.
+// `complete` are kinds that have predicted all rows. Empty if there are none, and the table is too
+// large for a logistic regression.
 std::vector<Member> MixtureOfClasses(const ScaledTable& table, const Dataset& dataset,
                                      const Recipe& recipe,
                                      const std::vector<const CrossFit*>& complete);

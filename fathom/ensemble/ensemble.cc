@@ -27,6 +27,12 @@ bool Interrupted(const TrainingSummary& summary) {
   return summary.reason == StopReason::kInterrupted;
 }
 
+// Whether a network of a checkpoint may be of this kind. Kinds differ in their layers or kernels.
+bool IsOfKind(const Recipe& network, const Recipe& kind) {
+  return network.architecture.hidden == kind.architecture.hidden &&
+         network.architecture.kernel == kind.architecture.kernel;
+}
+
 // Kind after kind, fold after fold; then what is made of them.
 class EnsembleTraining {
  public:
@@ -52,12 +58,15 @@ class EnsembleTraining {
   Model Run(std::optional<Checkpoint> unfinished) {
     if (unfinished) {
       for (Member& network : std::exchange(unfinished->done, {})) {
-        if (Interrupted(network.summary) || !HasNext())
+        if (Interrupted(network.summary) || !GoOnTo(network.recipe)) {
+          if (stopped_) return Whole();
           ThrowError("the networks of the ensemble are not those of a checkpoint");
+        }
         Add(std::move(network));
       }
+      if (!stopped_) GoOnTo(unfinished->network.recipe);
     }
-    while (!interrupted_ && HasNext()) Stage(std::exchange(unfinished, {}));
+    while (!interrupted_ && !stopped_ && HasNext()) Stage(std::exchange(unfinished, {}));
     return Whole();
   }
 
@@ -91,6 +100,13 @@ class EnsembleTraining {
       Finish();
       PlanSpecialists();
     }
+    return kind_ < kinds_.size();
+  }
+
+  // Goes on to the kind of a network of a checkpoint. Kinds before it that are not complete have
+  // failed. False if there is no such kind.
+  bool GoOnTo(const Recipe& network) {
+    while (HasNext() && !IsOfKind(network, kinds_[kind_].recipe())) alive_[kind_++] = false;
     return kind_ < kinds_.size();
   }
 
@@ -147,11 +163,14 @@ class EnsembleTraining {
       if (failed || kinds_[kind_].complete()) EndSpecialists();
       return;
     }
-    const bool promising = numbers_ != nullptr
-                               ? numbers_->IsPromising(kinds_[kind_])
-                               : IsPromisingForClasses(recipe_, kinds_[kind_], Complete());
-    if (failed || !promising) alive_[kind_] = false;
+    if (failed || !IsPromising(kinds_[kind_])) alive_[kind_] = false;
     if (!alive_[kind_] || kinds_[kind_].complete()) ++kind_;
+  }
+
+  bool IsPromising(const CrossFit& kind) {
+    if (stopped_) return true;  // what was stopped half way is no ground for a decision
+    return numbers_ != nullptr ? numbers_->IsPromising(kind)
+                               : IsPromisingForClasses(*table_, recipe_, kind, Complete());
   }
 
   // Weighs the specialists that are there.
@@ -165,7 +184,7 @@ class EnsembleTraining {
     try {
       network = Train(std::move(unfinished));
     } catch (const NumericalError& error) {
-      if (done_.empty() && numbers_ == nullptr) throw;
+      if (failure_.empty()) failure_ = error.what();
       if (scouts_.empty()) {
         alive_[kind_++] = false;
       } else {
@@ -177,6 +196,7 @@ class EnsembleTraining {
     if (Interrupted(network.summary)) {
       interrupted_ = network.summary;
       steps_of_interrupted_ = network.summary.steps;
+      half_trained_ = std::move(network);
       return;
     }
     Add(std::move(network));
@@ -347,10 +367,16 @@ class EnsembleTraining {
     return complete;
   }
 
-  // Not one kind has seen all rows: the networks of the last one, in equal parts.
+  // Of classes, where not one kind has seen all rows: the networks of the last kind that has any,
+  // in equal parts; else a logistic regression; else the network that was in training.
   std::vector<Member> WhatThereIs() const {
-    std::vector<Member> members = kinds_[std::min(kind_, kinds_.size() - 1)].networks();
-    if (members.empty()) throw NumericalError("no network of the ensemble could be trained");
+    std::vector<Member> members;
+    for (const CrossFit& kind : kinds_) {
+      if (!kind.networks().empty()) members = kind.networks();
+    }
+    if (members.empty()) members = MixtureOfClasses(*table_, dataset_, recipe_, {});
+    if (members.empty() && half_trained_) members = {*half_trained_};
+    if (members.empty()) throw NumericalError(failure_);
     NormalizeWeights(&members);
     return members;
   }
@@ -395,6 +421,7 @@ class EnsembleTraining {
     } else if (!interrupted_) {
       summary.reason = StopReason::kFinished;
       if (done_.empty()) summary.message = "all rows were learnt from their neighbours";
+      if (summary.message.empty()) summary.message = "all members were trained";
     }
     return summary;
   }
@@ -423,8 +450,10 @@ class EnsembleTraining {
   double seconds_again_ = 0;
   std::optional<TrainingSummary> interrupted_;  // of the network that was
   Index steps_of_interrupted_ = 0;
-  double furthest_ = 0;   // fraction of the whole that was told
-  bool stopped_ = false;  // by the callback, while there was no network
+  std::optional<Member> half_trained_;  // the network that was
+  std::string failure_;                 // of the first network that could not be trained
+  double furthest_ = 0;                 // fraction of the whole that was told
+  bool stopped_ = false;                // by the callback, while there was no network
   std::unique_ptr<NumberEnsemble> numbers_;
 };
 

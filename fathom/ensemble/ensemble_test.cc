@@ -203,6 +203,12 @@ TEST(Ensemble, OfClassesAndOfSeveralWeightedTargets) {
   EXPECT_GE(CountKind(mixture, "deep_gp"), 5);
   EXPECT_THROW(Changed(mixture, [](ModelParts* parts) { parts->members[0].noise_scale = 25; }),
                Error);
+  EXPECT_THROW(Changed(mixture,
+                       [](ModelParts* parts) {
+                         parts->calibration = std::make_shared<const Calibration>();
+                       }),
+               Error);
+  EXPECT_THROW(Changed(mixture, [](ModelParts* parts) { parts->members[1].trend = {0}; }), Error);
   const Matrix p = ModelPredictor(mixture, 1).ClassProbabilities(classes.inputs);
   EXPECT_TRUE(p.rowwise().sum().isOnes(1e-12));
 
@@ -419,6 +425,75 @@ TEST_P(InterruptedEnsemble, IsUsableAndResumesToTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, InterruptedEnsemble, testing::Values(2, 6, 11, 31, 45, 66, 85));
+
+// The first kind fails at its first network, so what is done belongs to the second.
+TEST(Ensemble, ResumesPastAKindThatCannotBeTrained) {
+  const DatasetParts dataset = Wave(60);
+  const TestFolder folder;
+  const auto failing = [](Index last) {
+    FitControl control;
+    control.callback = [last, failed = false](const Progress& progress) mutable {
+      if (progress.step == 2 && !std::exchange(failed, true)) throw NumericalError("no way on");
+      return progress.step < last;
+    };
+    return control;
+  };
+  const Model uncut = Fit(dataset, SmallStack(), failing(1000));
+  for (const Index last : {4, 16, 33}) {
+    FitControl control = failing(last);
+    control.checkpoint = folder.Path("checkpoint");
+    ASSERT_EQ(Fit(dataset, SmallStack(), control).summary().reason, StopReason::kInterrupted);
+    ExpectSamePredictions(uncut, Resume(dataset, LoadCheckpoint(control.checkpoint)));
+  }
+}
+
+// The first reports come from the fit of the neighbour GPs, before there is a network. Where the
+// target's shape is a question, they have been fitted before.
+TEST(Ensemble, StoppedAmongTheNeighboursItTrainsNothing) {
+  const DatasetParts dataset = Wave(60);
+  Recipe recipe = SmallStack();
+  recipe.target_kind = TargetKind::kPlain;
+  const TestFolder folder;
+  FitControl control;
+  control.checkpoint = folder.Path("checkpoint");
+  control.callback = [](const Progress& progress) { return progress.step < 16; };
+  Fit(dataset, recipe, control);
+  const std::string before = TestFolder::Read(control.checkpoint);
+
+  control.callback = [](const Progress&) { return false; };
+  const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
+  const Model stopped = Resume(dataset, checkpoint, control);
+  EXPECT_EQ(stopped.summary().reason, StopReason::kInterrupted);
+  EXPECT_TRUE(ModelPredictor(stopped, 1).Predict(dataset.inputs).Mean().allFinite());
+  EXPECT_TRUE(TestFolder::Read(control.checkpoint) == before);
+  ExpectSamePredictions(Fit(dataset, recipe), Resume(dataset, checkpoint));
+
+  FitControl without_checkpoint;
+  without_checkpoint.callback = control.callback;
+  const Model none = Fit(dataset, recipe, without_checkpoint);
+  EXPECT_EQ(none.summary().reason, StopReason::kInterrupted);
+  EXPECT_EQ(none.summary().steps, 0);
+}
+
+TEST(Ensemble, OfClassesIsUsableWhereverItIsInterrupted) {
+  DatasetParts classes = Wave(80);
+  classes.targets = (classes.targets.array() > 0).cast<double>();
+  classes.schema = NumericSchema({"a", "b"}, {"y"});
+  classes.schema.classes = {"low", "high"};
+  for (const Index last : {2, 8, 20}) {
+    const TestFolder folder;
+    FitControl control;
+    control.checkpoint = folder.Path("checkpoint");
+    control.callback = [last](const Progress& progress) { return progress.step < last; };
+    const Model cut = Fit(classes, SmallStack(), control);
+    EXPECT_EQ(cut.summary().reason, StopReason::kInterrupted);
+    const Matrix p = ModelPredictor(cut, 1).ClassProbabilities(classes.inputs);
+    EXPECT_TRUE(p.rowwise().sum().isOnes(1e-9));
+    const Model whole = Resume(classes, LoadCheckpoint(control.checkpoint));
+    EXPECT_EQ(ModelPredictor(whole, 1).ClassProbabilities(classes.inputs),
+              ModelPredictor(Fit(classes, SmallStack()), 1).ClassProbabilities(classes.inputs));
+  }
+}
 
 // Far outside, the error bars are wider than inside, rows inside keep their bits whatever stands
 // beside them, and a saved model does the same.
