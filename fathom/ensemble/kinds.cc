@@ -11,9 +11,28 @@ namespace fathom {
 
 namespace {
 
+// Whether not all rows are copies of fewer than so many. NaN, a missing cell, is like itself.
+bool HasDifferentRows(const Dataset& dataset, Index many) {
+  const auto same = [](const auto& one, const auto& other) {
+    return ((one.array() == other.array()) || (one.array().isNaN() && other.array().isNaN())).all();
+  };
+  const Moments& x = dataset.inputs();
+  const Matrix& y = dataset.targets();
+  std::vector<Index> found;
+  for (Index n = 0; n < dataset.rows() && std::ssize(found) < many; ++n) {
+    const bool is_copy = std::any_of(found.begin(), found.end(), [&](Index m) {
+      return same(x.mean.row(n), x.mean.row(m)) && same(x.var.row(n), x.var.row(m)) &&
+             same(y.row(n), y.row(m));
+    });
+    if (!is_copy) found.push_back(n);
+  }
+  return std::ssize(found) == many;
+}
+
 // Whether there is something to learn, and enough rows to leave some out.
 bool CanBeFolded(const Dataset& dataset) {
   constexpr Index kLeastRows = 10;
+  if (!HasDifferentRows(dataset, kLeastRows)) return false;
   for (Index t = 0; t < dataset.targets().cols(); ++t) {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     Index known = 0;

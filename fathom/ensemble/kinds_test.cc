@@ -52,6 +52,12 @@ TEST(MakesEnsemble, OfWhatCanBeLeftOutInTurn) {
   const DatasetParts wave = Wave(50);
   EXPECT_TRUE(MakesEnsemble(wave, recipe));
 
+  DatasetParts copies = wave;
+  for (Index n = 5; n < copies.targets.rows(); ++n) {
+    copies.inputs.mean.row(n) = copies.inputs.mean.row(n % 5);
+    copies.targets.row(n) = copies.targets.row(n % 5);
+  }
+  EXPECT_FALSE(MakesEnsemble(copies, recipe));
   DatasetParts constant = wave;
   constant.targets.setOnes();
   EXPECT_FALSE(MakesEnsemble(constant, recipe));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "fathom/base/error.h"
 #include "fathom/base/random.h"
 #include "fathom/neighbour/search.h"
 #include "fathom/train/start.h"
@@ -32,6 +33,7 @@ ScaledTable ScaleTable(const Dataset& dataset, const Recipe& recipe) {
   std::vector<double> distinct(groups.begin(), groups.end());
   std::sort(distinct.begin(), distinct.end());
   const Index different = std::unique(distinct.begin(), distinct.end()) - distinct.begin();
+  if (different < 2) throw NumericalError("all rows are copies of one row");
   RandomStream stream(recipe.seed, 5);
   table.folds = GroupedFolds(groups, std::min(kFolds, different), &stream);
   table.fold_of_row.resize(static_cast<std::size_t>(N));
