@@ -307,13 +307,21 @@ std::shared_ptr<const Calibration> ShapedTarget::Complete(const EnsembleParts& e
 
 namespace {
 
-// Enough rows to tell shapes apart.
-constexpr Index kMostTriedRows = 1000;
+// Enough rows to tell shapes apart: so many in all, and so many that do not have the value that
+// most rows have, as far as there are any.
+constexpr Index kTriedRows = 1000, kOtherRows = 50;
 
-Dataset TriedRows(const Dataset& dataset, std::uint64_t seed) {
+Dataset TriedRows(const Dataset& dataset, double common, std::uint64_t seed) {
   RandomStream stream(seed, 6);
-  std::vector<Index> rows = stream.Permutation(dataset.rows());
-  rows.resize(static_cast<std::size_t>(std::min(kMostTriedRows, dataset.rows())));
+  std::vector<Index> rows;
+  Index others = 0;
+  for (const Index n : stream.Permutation(dataset.rows())) {
+    const double y = dataset.targets()(n, 0);
+    const bool is_other = !std::isnan(y) && y != common;
+    if (std::ssize(rows) >= kTriedRows && !(is_other && others < kOtherRows)) continue;
+    rows.push_back(n);
+    if (is_other) ++others;
+  }
   std::sort(rows.begin(), rows.end());
   return Subset(dataset, rows);
 }
@@ -361,7 +369,8 @@ TargetChoice ChooseTarget(const Dataset& dataset, const Recipe& recipe, const Th
       !dataset.schema().classes.empty())
     return {ShapedTarget(dataset)};
   const Vector y = dataset.targets().col(0);
-  const std::vector<TargetShape> shapes = ShapesFor(NatureOf(y), y);
+  const TargetNature nature = NatureOf(y);
+  const std::vector<TargetShape> shapes = ShapesFor(nature, y);
   const Recipe cheap = Cheap(recipe);
   const ShapedTarget::Fit neighbours = LineAndNeighbours(cheap, pool);
   const auto choose = [&](const TwoHumps& how, const std::vector<NeighbourGp>& on_line = {}) {
@@ -371,7 +380,7 @@ TargetChoice ChooseTarget(const Dataset& dataset, const Recipe& recipe, const Th
     return shape.step == 0 && !shape.has_value;
   };
   if (shapes.size() == 1 && !may_have_humps(shapes[0])) return choose({shapes[0]});
-  const Dataset part = TriedRows(dataset, recipe.seed);
+  const Dataset part = TriedRows(dataset, nature.common, recipe.seed);
   // What is found for a part of the rows is not found for all.
   const bool is_all = part.rows() == dataset.rows();
   try {

@@ -82,6 +82,19 @@ TEST(ChooseTarget, AFrequentValueHasAProbabilityOfItsOwn) {
   EXPECT_EQ(loaded.natures(), model.natures());
 }
 
+// The rows by which shapes are chosen would hold two or three of them by chance.
+TEST(ChooseTarget, AFewValuesAmongManyZerosAreFound) {
+  const auto rare = [](double a, RandomStream* stream) {
+    return stream->Uniform() < 0.008 ? std::exp(2 + a + 0.5 * stream->Normal()) : 0;
+  };
+  const Model model = Fit(Sample(3000, rare), NeighboursAlone());
+  const Calibration& calibration = *model.calibration();
+  EXPECT_TRUE(calibration.shape.has_value);
+  EXPECT_EQ(calibration.check.rows, 3000);
+  const DatasetParts fresh = Sample(3000, rare, 2);
+  EXPECT_NEAR(MeanLogDensity(model, fresh), calibration.check.log_likelihood, 0.1);
+}
+
 TEST(ChooseTarget, PlainIsWhatWasAskedFor) {
   Recipe recipe = NeighboursAlone();
   recipe.target_kind = TargetKind::kPlain;
