@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "fathom/base/random.h"
 #include "fathom/fit/fit.h"
@@ -59,6 +60,20 @@ TEST(MissingCells, WidenWhatIsBuiltOnALine) {
   EXPECT_GT(from_cells(1, 0), 4);
   const Matrix together = predictor.PredictJoint(rows).Variance().cwiseSqrt();
   EXPECT_NEAR(together(1, 0), sd(1, 0), 1e-9);
+}
+
+// Whether skewed columns are warped is decided by what is known of the targets.
+TEST(MissingCells, OfATargetDoNotDecideAboutSkewedColumns) {
+  RandomStream stream(7);
+  constexpr Index kRows = 200;
+  DatasetParts dataset;
+  dataset.schema = NumericSchema({"a", "b"}, {"y", "z"});
+  const Matrix logs = 1.5 * stream.NormalMatrix(kRows, 2);
+  dataset.inputs = Moments::Certain(logs.array().exp());
+  dataset.targets = logs + 0.1 * stream.NormalMatrix(kRows, 2);
+  dataset.targets(11, 1) = std::numeric_limits<double>::quiet_NaN();
+  const Model model = FitNeighboursOnALine(dataset);
+  EXPECT_EQ(model.members().front().input_scaler.warps.size(), 2);
 }
 
 }  // namespace

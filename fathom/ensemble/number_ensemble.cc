@@ -154,10 +154,13 @@ std::unique_ptr<NeighbourCandidate> NumberEnsemble::FitNeighbours(
 }
 
 double NumberEnsemble::SquaredError() const {
+  const auto error_of = [&](const Moments& left_out) {
+    const Vector errors = ErrorsOf(table_, {{&left_out, nullptr}}, nullptr);
+    return SumOfSquares(errors, CountsOf(table_));
+  };
   double least = std::numeric_limits<double>::infinity();
-  if (line_ != nullptr) least = (table_.y - line_->left_out.mean).squaredNorm();
-  if (on_line_ != nullptr)
-    least = std::min(least, (table_.y - on_line_->left_out().mean).squaredNorm());
+  if (line_ != nullptr) least = error_of(line_->left_out);
+  if (on_line_ != nullptr) least = std::min(least, error_of(on_line_->left_out()));
   return least;
 }
 

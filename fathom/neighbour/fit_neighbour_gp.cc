@@ -114,14 +114,15 @@ NeighbourGp FitNeighbourGp(const NeighbourData& data, const std::vector<std::int
   const Index N = data.x.rows();
   const Index D = data.x.cols();
   FATHOM_CHECK(N >= 2 && D >= 1 && data.y.rows() == N);
-  double sum = 0;
+  double sum = 0, weights = 0;
   Index known = 0;
   for (Index n = 0; n < N; ++n) {
     if (!data.Known(n)) continue;
-    sum += data.Own(n) * data.Own(n);
+    sum += data.Weight(n) * data.Own(n) * data.Own(n);
+    weights += data.Weight(n);
     ++known;
   }
-  const double variance = known == 0 ? 1 : std::max(sum / static_cast<double>(known), 1e-300);
+  const double variance = known == 0 ? 1 : std::max(sum / weights, 1e-300);
   Vector start = Vector::Constant(D + 2, 0.5 * std::log(static_cast<double>(D)));
   start[D] = std::log(0.5 * variance);
   start[D + 1] = std::log(0.5 * variance);
@@ -191,7 +192,7 @@ Moments MomentsOfRows(const NeighbourGp& gp, const NeighbourData& data, std::spa
   return moments;
 }
 
-// Fits to the rows outside the fold.
+// Fits to the rows outside the fold, if there are enough of them.
 NeighbourGp FitWithoutFold(const NeighbourGp& start, const NeighbourData& data,
                            const RowGroups& groups, std::int32_t fold, const ThreadPool& pool) {
   std::vector<Index> rows;
@@ -205,6 +206,7 @@ NeighbourGp FitWithoutFold(const NeighbourGp& start, const NeighbourData& data,
     own.push_back(data.Own(n));
     weights.push_back(data.Weight(n));
   }
+  if (rows.size() < 2) return start;
   const Moments x(data.x.mean(rows, Eigen::all), data.x.var(rows, Eigen::all));
   const Matrix y = data.y(rows, Eigen::all);
   const NeighbourData part{
@@ -224,16 +226,15 @@ Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neig
 }
 
 double MeanLogDensity(const NeighbourData& data, const Moments& moments) {
-  double sum = 0;
-  Index known = 0;
+  double sum = 0, weights = 0;
   for (Index n = 0; n < moments.rows(); ++n) {
     if (!data.Known(n)) continue;
-    ++known;
     const double error = data.Own(n) - moments.mean(n, 0);
     const double var = moments.var(n, 0);
-    sum -= 0.5 * (std::log(2 * std::numbers::pi * var) + error * error / var);
+    sum -= 0.5 * data.Weight(n) * (std::log(2 * std::numbers::pi * var) + error * error / var);
+    weights += data.Weight(n);
   }
-  return sum / static_cast<double>(known);
+  return sum / weights;
 }
 
 Index EnoughNeighbours(const NeighbourGp& gp, const NeighbourData& data,

@@ -40,7 +40,7 @@ Neighbours FindOthers(const NeighbourGp& gp, const NeighbourData& data,
 // Mean and variance [N, 1] of every training row from these neighbours [N, m].
 Moments MomentsFrom(const NeighbourGp& gp, const NeighbourData& data, const Neighbours& neighbours,
                     const ThreadPool& pool);
-// The mean log density of the training rows whose target is known.
+// The mean log density of the training rows whose target is known, by their weights.
 double MeanLogDensity(const NeighbourData& data, const Moments& moments);
 // How many of the neighbours [N, m] are worth their time at every prediction: m, or 32 if those
 // behind tell next to nothing, as where a function is rough. Below 500 rows, which hardly say so,
