@@ -216,8 +216,8 @@ Index LeafNextTo(const LeafQuery& query) {
   return SmallestGap(query.memory->gaps);
 }
 
-// The leaves within the limit, the nearest first. Floats that are not negative are in the order of
-// their bits.
+// The leaves within the limit, but the nearest of them if there are too many; the nearest first.
+// Floats that are not negative are in the order of their bits.
 void NearLeaves(const AlignedVector<float>& gaps, float limit, std::vector<std::uint64_t>* order) {
   const Floats d;
   order->clear();
@@ -227,6 +227,10 @@ void NearLeaves(const AlignedVector<float>& gaps, float limit, std::vector<std::
       hwy::CopyBytes<sizeof(bits)>(&gaps[i + lane], &bits);
       order->push_back((std::uint64_t{bits} << 32) + static_cast<std::uint64_t>(i + lane));
     });
+  }
+  if (std::ssize(*order) > kMostLeaves) {
+    std::nth_element(order->begin(), order->begin() + kMostLeaves, order->end());
+    order->resize(static_cast<std::size_t>(kMostLeaves));
   }
   std::sort(order->begin(), order->end());
 }

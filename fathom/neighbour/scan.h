@@ -1,7 +1,8 @@
-// Finds the nearest of many rows, exactly. Rows that stand close together share a leaf with a box
-// around it. Most leaves, and most rows of the others, are ruled out by a sketch: single precision
-// coordinates along the few axes in which the rows differ most. Along some orthonormal axes two
-// rows are never further apart than they are, so only rows whose sketches are near are measured.
+// Finds the nearest of many rows, exactly where few enough leaves may hold them (kMostLeaves). Rows
+// that stand close together share a leaf with a box around it. Most leaves, and most rows of the
+// others, are ruled out by a sketch: single precision coordinates along the few axes in which the
+// rows differ most. Along some orthonormal axes two rows are never further apart than they are, so
+// only rows whose sketches are near are measured.
 #ifndef FATHOM_NEIGHBOUR_SCAN_H_
 #define FATHOM_NEIGHBOUR_SCAN_H_
 
@@ -23,6 +24,11 @@ constexpr Index kBoxAxes = 8;  // further ones cut off little
 // Coordinates of sketches are not further out than this, so that no squared distance is infinite.
 // To bring them in brings rows nearer to each other, never further apart.
 constexpr double kFurthestSketch = 1e18;
+// After the leaves that fill the list, no more than so many are looked at. In tables of up to
+// 32,768 rows that is every leaf. In larger ones with many columns, where boxes rule out little,
+// the rows found are as near as makes no difference, and the time of a query stops growing with the
+// table.
+constexpr Index kMostLeaves = 512;
 
 // Memory that serves the queries of a thread.
 struct ScanMemory {

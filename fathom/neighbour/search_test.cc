@@ -81,6 +81,30 @@ TEST(NeighbourSearch, FindsTheSameAsSortingAllDistances) {
   }
 }
 
+// With so many rows and columns not all leaves are looked at that might hold nearer rows.
+TEST(NeighbourSearch, LosesNextToNothingInLargeTables) {
+  RandomStream stream(8);
+  constexpr Index kRows = 60'000, kWanted = 64;
+  const Moments x = Moments::Certain(stream.NormalMatrix(kRows, 20));
+  const Vector ones = Vector::Ones(20);
+  const Moments queries = Moments::Certain(stream.NormalMatrix(20, 20));
+  const Neighbours found = NeighbourSearch(x, ones, {}).Find(queries, kWanted, ThreadPool(1));
+  Index missed = 0;
+  double distance = 0, least = 0;
+  for (Index n = 0; n < queries.rows(); ++n) {
+    const auto row = queries.mean.row(n);
+    const auto nearest = Nearest(x, ones, row, kWanted, -1);
+    for (Index i = 0; i < kWanted; ++i) {
+      ASSERT_GE(found(n, i), 0);
+      missed += std::count(nearest.begin(), nearest.end(), found(n, i)) == 0 ? 1 : 0;
+      distance += (x.mean.row(found(n, i)) - row).norm();
+      least += (x.mean.row(nearest[static_cast<std::size_t>(i)]) - row).norm();
+    }
+  }
+  EXPECT_GT(missed, 0);
+  EXPECT_LT(distance, 1.01 * least);
+}
+
 TEST(NeighbourSearch, FindsAllRowsWhereSoManyAreWanted) {
   RandomStream stream(6);
   const Moments x = Moments::Certain(stream.NormalMatrix(500, 2));
