@@ -178,9 +178,10 @@ SplitData LoadSplitData(const std::string& folder, const std::string& name,
 }
 
 Table TableRows(const Table& table, const std::vector<Index>& rows) {
-  Table part{table.source, table.columns,  table.values(rows, Eigen::all),
-             table.levels, table.left_out, table.unnamed_columns};
-  return part;
+  return {table.source,  table.columns,      table.values(rows, Eigen::all),
+          table.levels,  table.left_out,     table.unnamed_columns,
+          table.formats, table.index_column, table.missing,
+          table.notes};
 }
 
 std::vector<Index> UnseenRows(const Table& table, const Split& split) {
