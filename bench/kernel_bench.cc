@@ -18,18 +18,20 @@ namespace {
 // One latent function and a tile of rows; Run is forward and backward as a training step does it.
 class Layer {
  public:
-  Layer(Index D, Index M, Index rows, bool uncertain, Precision precision)
-      : projection_(SeArd().NewProjection()), x_(rows, D) {
+  // The first `uncertain` of D inputs have a variance.
+  Layer(Index D, Index uncertain, Index M, Index rows, Precision precision)
+      : projection_(SeArd().NewProjection()), is_hidden_(uncertain == D), x_(rows, D) {
     RandomStream stream(1);
     x_.mean = stream.NormalMatrix(rows, D);
-    x_.var.setConstant(uncertain ? 0.1 : 0.0);
+    x_.var.leftCols(uncertain).setConstant(0.1);
+    x_.var.rightCols(D - uncertain).setZero();
     const Vector theta = Vector::Constant(D + 1, 1.0);
     const Matrix Z = stream.NormalMatrix(M, D);
     const Vector a = stream.NormalMatrix(M, 1);
     const Matrix root = stream.NormalMatrix(M, M);
     const Matrix S = root * root.transpose() / static_cast<double>(M * M);
     projection_->Prepare({theta, Z, a, S, Vector()},
-                         {.uncertain = uncertain, .precision = precision});
+                         {.uncertain = uncertain > 0, .precision = precision});
     tape_.resize(static_cast<std::size_t>(projection_->TapeSize(rows)));
     sums_.resize(static_cast<std::size_t>(projection_->SumsSize()));
     m_.resize(rows);
@@ -41,15 +43,15 @@ class Layer {
     projection_->Forward({x_.mean, x_.var}, tape_.data(), m_.data(), v_.data());
     m_.setConstant(0.5);
     v_.setConstant(-0.25);
-    const bool below = x_.var(0, 0) > 0;  // the first layer has nothing below it
     Eigen::Ref<Matrix> d_mean(d_x_.mean);
     Eigen::Ref<Matrix> d_var(d_x_.var);
     projection_->Backward({x_.mean, x_.var}, tape_.data(), {m_.data(), v_.data()}, sums_.data(),
-                          {below ? &d_mean : nullptr, below ? &d_var : nullptr});
+                          {is_hidden_ ? &d_mean : nullptr, is_hidden_ ? &d_var : nullptr});
   }
 
  private:
   std::unique_ptr<Projection> projection_;
+  bool is_hidden_;  // the first layer has nothing below it
   Moments x_, d_x_;
   AlignedBuffer tape_, sums_;
   Vector m_, v_;
@@ -62,13 +64,19 @@ double PairsOfTile(Index M) {
 }
 
 Case Psi2Case(Index Q, Index M, Precision precision) {
-  auto layer = std::make_shared<Layer>(Q, M, kTileRows, true, precision);
+  auto layer = std::make_shared<Layer>(Q, Q, M, kTileRows, precision);
   return {[layer] { layer->Run(); }, static_cast<double>(kTileRows) * UncertainRow(Q, M, true),
           PairsOfTile(M)};
 }
 
+Case MissingCellsCase(Index D, Index uncertain, Index M) {
+  auto layer = std::make_shared<Layer>(D, uncertain, M, kTileRows, Precision::kDouble);
+  return {[layer] { layer->Run(); },
+          static_cast<double>(kTileRows) * FactoredRow(D, uncertain, M, true), PairsOfTile(M)};
+}
+
 Case FirstLayerCase(Index D, Index M) {
-  auto layer = std::make_shared<Layer>(D, M, kChunkRows, false, Precision::kDouble);
+  auto layer = std::make_shared<Layer>(D, 0, M, kChunkRows, Precision::kDouble);
   return {[layer] { layer->Run(); }, static_cast<double>(kChunkRows) * CertainRow(D, M, true),
           static_cast<double>(kChunkRows)};
 }
@@ -131,6 +139,10 @@ void RegisterKernelBenchmarks() {
     Register("pair_backward" + q + "_m100_double",
              [=] { return PairBackwardCase<double>(Q, 100); });
     Register("pair_backward" + q + "_m100_mixed", [=] { return PairBackwardCase<float>(Q, 100); });
+  }
+  for (const Index missing : {1, 4, 15}) {
+    Register("missing_d30_of_" + std::to_string(missing) + "_m100",
+             [=] { return MissingCellsCase(30, missing, 100); });
   }
   for (const Index D : {8, 90}) {
     for (const Index M : {50, 100, 200}) {

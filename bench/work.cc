@@ -49,6 +49,23 @@ Work UncertainRow(Index inputs, Index inducing, bool backward) {
   return work;
 }
 
+Work FactoredRow(Index inputs, Index uncertain, Index inducing, bool backward) {
+  const auto D = static_cast<double>(inputs);
+  const auto U = static_cast<double>(uncertain);
+  const auto M = static_cast<double>(inducing);
+  const double P = Pairs(M);
+  Work work;
+  work.exps = P + M;
+  // Multiply-add slots per pair. Forward: U for the exponent, one for the weight, one for <B, psi2>.
+  // Per pseudo-point and input: the exponents of psi1 and of the factors.
+  work.flops = 2 * P * (U + 2) + 2 * M * 2 * D;
+  if (!backward) return work;
+  // The weight, the pair sum, and G times 1 + U columns, above the diagonal and below; per
+  // pseudo-point and input three for psi1 and three for the factors.
+  work.flops += 2 * P * (2 * (1 + U) + 2) + 2 * M * 6 * D;
+  return work;
+}
+
 Work PrepareWork(Index inputs, Index inducing, bool backward) {
   const auto D = static_cast<double>(inputs);
   const auto M = static_cast<double>(inducing);

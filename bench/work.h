@@ -13,6 +13,8 @@ namespace fathom::bench {
 Work CertainRow(Index inputs, Index inducing, bool backward);
 // One row through one latent function with uncertain inputs: psi1 and psi2.
 Work UncertainRow(Index inputs, Index inducing, bool backward);
+// The same where only some of many inputs are uncertain, as where cells are missing.
+Work FactoredRow(Index inputs, Index uncertain, Index inducing, bool backward);
 // Prepare, and PrepareBackward if `backward`, of one sparse GP in the whitened form.
 Work PrepareWork(Index inputs, Index inducing, bool backward);
 

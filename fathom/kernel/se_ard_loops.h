@@ -6,6 +6,7 @@
 #ifndef FATHOM_KERNEL_SE_ARD_LOOPS_H_
 #define FATHOM_KERNEL_SE_ARD_LOOPS_H_
 
+#include "fathom/base/aligned.h"
 #include "fathom/base/types.h"
 
 namespace fathom::se_ard {
@@ -20,6 +21,7 @@ namespace fathom::se_ard {
 // and the row sums
 //   t_n0 = sum_p w_p E_np,  t_n,2q+1 = sum_p w_p E_np y_nqp,  t_n,2q+2 the same with y_nqp^2.
 // Where E is null only t_n0 is computed: all that a prediction needs.
+inline constexpr Index kMostPairInputs = 6;  // those of more would not fit into the registers
 template <typename T>
 struct PairTile {
   Index rows, Q;
@@ -67,6 +69,61 @@ struct Psi1Row {
 };
 // Returns the sum of t.
 double Psi1Backward(const Psi1Row& row);
+
+// psi2 of one row whose exponent is split by pseudo-point: for pairs i >= j,
+//   E_ij = exp(log_k_i + log_k_j + sum_q slope_qi zeta_qj) <= 1.
+// Arrays over pairs hold the lower triangle by rows, in groups of kSimdPadding rows that are
+// equally long. What stands above the diagonal has no weight.
+constexpr Index TriangleWidth(Index i) { return PaddedSize(i + 1); }
+constexpr Index TrianglePlace(Index i, Index j) {
+  const Index group = i / kSimdPadding;  // all of the width kSimdPadding (group + 1)
+  const Index before = kSimdPadding * kSimdPadding * group * (group + 1) / 2;
+  return before + i % kSimdPadding * TriangleWidth(i) + j;
+}
+constexpr Index TriangleSize(Index M) { return TrianglePlace(PaddedSize(M), 0); }
+struct FactoredRow {
+  Index M, inputs;
+  const double* log_k;    // [padded_m], times log2(e)
+  const double* slope;    // [inputs, padded_m], times log2(e)
+  const double* zeta;     // [inputs, padded_m]
+  const double* weights;  // [triangle]
+  double* E;              // [triangle], or null
+};
+// Returns sum_p w_p E_p.
+double FactoredForward(const FactoredRow& row);
+
+// The way back: G_ij = G_ji = g w_ij E_ij, twice that on the diagonal. Adds g E_p to pair_sums_p,
+// and sets products_q = G column_q.
+struct FactoredSlopes {
+  Index M, columns;
+  double g;
+  const double *weights, *E;  // [triangle]
+  const double* column;       // [columns, padded_m]
+  double* scratch;            // [4, padded_m]
+  double* pair_sums;          // [triangle]
+  double* products;           // [columns, padded_m]
+};
+void FactoredBackward(const FactoredSlopes& row);
+
+// The way back through one input of one row, zeta_i = z_i - mu:
+//   d_zeta_i = -2 alpha d_log_k_i zeta_i + beta G_zeta_i,
+// which is added to d_z. G_zeta is null where beta is 0.
+struct FactoredInput {
+  Index M;
+  double mu, alpha, beta;
+  const double *z, *d_log_k, *G_zeta;  // [padded_m]
+  double* d_z;                         // [padded_m]
+};
+struct FactoredInputSums {
+  double mu;     // -sum_i d_zeta_i
+  double alpha;  // -sum_i d_log_k_i zeta_i^2
+  double beta;   // 1/2 sum_i zeta_i G_zeta_i
+};
+FactoredInputSums FactoredInputBackward(const FactoredInput& input);
+
+// out_i = sum_q s_q (x_q - z_qi)^2.  x, s [D];  z [D, padded_m];  out [padded_m].
+void SquaredDistances(Index D, Index M, const double* x, const double* s, const double* z,
+                      double* out);
 
 // U = k S, row by row with the same arithmetic wherever a row stands, so that a prediction has the
 // same bits in any tile.  k, U [rows, padded_m];  S [M, padded_m].

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -27,7 +28,9 @@ void ExpectClose(double got, double expected, double scale, const std::string& w
 }
 
 class LoopsOfDimension : public testing::TestWithParam<Index> {};
-INSTANTIATE_TEST_SUITE_P(Dimensions, LoopsOfDimension, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 20));
+INSTANTIATE_TEST_SUITE_P(Dimensions, LoopsOfDimension, testing::Values(1, 2, 3, 4, 5, 8, 20));
+class PairLoops : public testing::TestWithParam<Index> {};
+INSTANTIATE_TEST_SUITE_P(Dimensions, PairLoops, testing::Range<Index>(1, kMostPairInputs + 1));
 
 template <typename T>
 AlignedVector<T> Rounded(const AlignedBuffer& x) {
@@ -109,7 +112,7 @@ void CheckPairForward(Index rows, Index Q, Index count) {
   }
 }
 
-TEST_P(LoopsOfDimension, PairForward) {
+TEST_P(PairLoops, Forward) {
   ForEachSimdTarget([&] {
     for (const Index rows : {1, 2, 3, 5, 16}) {
       for (const Index count : {1, 7, 16, 21, 600}) {
@@ -140,13 +143,165 @@ void CheckPairBackward(Index rows, Index Q, Index count) {
   }
 }
 
-TEST_P(LoopsOfDimension, PairBackward) {
+TEST_P(PairLoops, Backward) {
   ForEachSimdTarget([&] {
     for (const Index rows : {1, 4, 7, 16, 19}) {
       for (const Index count : {1, 9, 21}) {
         CheckPairBackward<double>(rows, GetParam(), count);
         CheckPairBackward<float>(rows, GetParam(), count);
       }
+    }
+  });
+}
+
+TEST(Triangle, HoldsEveryPairOnce) {
+  for (const Index M : {1, 8, 9, 30}) {
+    std::vector<int> seen(static_cast<std::size_t>(TriangleSize(M)));
+    for (Index i = 0; i < M; ++i) {
+      EXPECT_EQ(TrianglePlace(i, 0) % kSimdPadding, 0);
+      for (Index j = 0; j < TriangleWidth(i); ++j)
+        ++seen.at(static_cast<std::size_t>(TrianglePlace(i, j)));
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 2), 0) << M;
+  }
+}
+
+class FactoredLoops : public testing::TestWithParam<Index> {};
+INSTANTIATE_TEST_SUITE_P(Sizes, FactoredLoops, testing::Values(1, 3, 7, 8, 9, 24, 25, 50));
+
+// A row's arrays, and psi2 by its definition.
+struct FactoredProblem {
+  FactoredProblem(Index M_in, Index inputs_in)
+      : M(M_in),
+        inputs(inputs_in),
+        padded(PaddedSize(M)),
+        log_k(Normals(padded, 1, &stream)),
+        slope(Normals(inputs * padded, 0.3, &stream)),
+        zeta(Normals(inputs * padded, 0.3, &stream)),
+        weights(static_cast<std::size_t>(TriangleSize(M))),
+        E(static_cast<std::size_t>(TriangleSize(M)), -1) {
+    for (double& x : log_k) x = -std::abs(x);
+    for (Index i = 0; i < M; ++i) {
+      for (Index j = 0; j <= i; ++j) weights[TrianglePlace(i, j)] = stream.Normal();
+    }
+  }
+  double Expected(Index i, Index j) const {
+    double exponent = log_k[i] + log_k[j];
+    for (Index q = 0; q < inputs; ++q) exponent += slope[q * padded + i] * zeta[q * padded + j];
+    return std::exp2(std::min(exponent, 0.0));
+  }
+  double Forward(double* to) const {
+    return FactoredForward(
+        {M, inputs, log_k.data(), slope.data(), zeta.data(), weights.data(), to});
+  }
+
+  RandomStream stream{3};
+  Index M, inputs, padded;
+  AlignedBuffer log_k, slope, zeta, weights, E;
+};
+
+TEST_P(FactoredLoops, Forward) {
+  ForEachSimdTarget([&] {
+    for (const Index inputs : {0, 1, 5}) {
+      FactoredProblem problem(GetParam(), inputs);
+      const double sum = problem.Forward(problem.E.data());
+      double expected = 0, scale = 0;
+      for (Index i = 0; i < problem.M; ++i) {
+        for (Index j = 0; j <= i; ++j) {
+          const Index place = TrianglePlace(i, j);
+          ExpectClose(problem.E[place], problem.Expected(i, j), 10, "E");
+          expected += problem.weights[place] * problem.Expected(i, j);
+          scale += std::abs(problem.weights[place]);
+        }
+      }
+      ExpectClose(sum, expected, 10 * scale, "sum");
+      EXPECT_EQ(problem.Forward(nullptr), sum);
+      problem.log_k[0] = std::numeric_limits<double>::quiet_NaN();
+      EXPECT_TRUE(std::isnan(problem.Forward(problem.E.data())));
+    }
+  });
+}
+
+TEST_P(FactoredLoops, Backward) {
+  ForEachSimdTarget([&] {
+    constexpr Index kColumns = 3;
+    FactoredProblem problem(GetParam(), 2);
+    const Index M = problem.M, padded = problem.padded;
+    problem.Forward(problem.E.data());
+    const AlignedBuffer column = Normals(kColumns * padded, 1, &problem.stream);
+    AlignedBuffer scratch(static_cast<std::size_t>(4 * padded), -1);
+    AlignedBuffer sums(problem.E.size(), 2), products(column.size(), -1);
+    const double g = -0.7;
+    FactoredBackward({M, kColumns, g, problem.weights.data(), problem.E.data(), column.data(),
+                      scratch.data(), sums.data(), products.data()});
+    std::vector<double> expected(column.size()), scale(column.size());
+    for (Index i = 0; i < M; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        const Index place = TrianglePlace(i, j);
+        const double E = problem.Expected(i, j);
+        ExpectClose(sums[place], 2 + g * E, 10, "pair sum");
+        const double G = g * problem.weights[place] * E;
+        for (Index q = 0; q < kColumns * padded; q += padded) {
+          expected[q + i] += G * column[q + j];
+          expected[q + j] += G * column[q + i];
+          scale[q + i] += std::abs(G * column[q + j]);
+          scale[q + j] += std::abs(G * column[q + i]);
+        }
+      }
+    }
+    for (Index q = 0; q < kColumns * padded; q += padded) {
+      for (Index i = 0; i < M; ++i)
+        ExpectClose(products[q + i], expected[q + i], 10 * scale[q + i], "product");
+    }
+  });
+}
+
+TEST_P(FactoredLoops, InputBackward) {
+  const Index M = GetParam(), padded = PaddedSize(M);
+  ForEachSimdTarget([&] {
+    RandomStream stream(4);
+    const AlignedBuffer z = Normals(padded, 1, &stream), G_zeta = Normals(padded, 1, &stream);
+    AlignedBuffer d_log_k = Normals(padded, 1, &stream), G_padded = G_zeta;
+    for (Index i = M; i < padded; ++i) d_log_k[i] = G_padded[i] = 0;
+    const double mu = 0.3, alpha = 0.7, beta = 0.2;
+    for (const bool factor_alone : {false, true}) {
+      AlignedBuffer d_z(static_cast<std::size_t>(padded), 2);
+      const FactoredInputSums got =
+          FactoredInputBackward({M, mu, alpha, beta, z.data(), d_log_k.data(),
+                                 factor_alone ? nullptr : G_padded.data(), d_z.data()});
+      FactoredInputSums expected{0, 0, 0};
+      for (Index i = 0; i < M; ++i) {
+        const double zeta = z[i] - mu, G = factor_alone ? 0 : G_zeta[i];
+        const double d_zeta = -2 * alpha * d_log_k[i] * zeta + beta * G;
+        ExpectClose(d_z[i], 2 + d_zeta, 10, "d_z");
+        expected.mu -= d_zeta;
+        expected.alpha -= d_log_k[i] * zeta * zeta;
+        expected.beta += 0.5 * zeta * G;
+      }
+      const auto scale = static_cast<double>(50 * M);
+      ExpectClose(got.mu, expected.mu, scale, "mu");
+      ExpectClose(got.alpha, expected.alpha, scale, "alpha");
+      ExpectClose(got.beta, expected.beta, scale, "beta");
+    }
+  });
+}
+
+TEST_P(LoopsOfDimension, SquaredDistances) {
+  const Index D = GetParam(), M = 9, padded = PaddedSize(M);
+  ForEachSimdTarget([&] {
+    RandomStream stream(6);
+    const AlignedBuffer x = Normals(D, 1, &stream), s = Normals(D, 1, &stream);
+    const AlignedBuffer z = Normals(D * padded, 1, &stream);
+    AlignedBuffer out(static_cast<std::size_t>(padded));
+    SquaredDistances(D, M, x.data(), s.data(), z.data(), out.data());
+    for (Index i = 0; i < M; ++i) {
+      double expected = 0, scale = 0;
+      for (Index q = 0; q < D; ++q) {
+        const double difference = x[q] - z[q * padded + i];
+        expected += s[q] * difference * difference;
+        scale += std::abs(s[q]) * difference * difference;
+      }
+      ExpectClose(out[i], expected, 10 * scale, "distance");
     }
   });
 }

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "fathom/base/aligned.h"
+#include "fathom/base/error.h"
 #include "fathom/base/simd_exp-inl.h"
 #include "fathom/kernel/se_ard_loops.h"
 
@@ -137,59 +138,6 @@ void PairForwardQ(const PairTile<T>& tile) {
   for (; n < tile.rows; ++n) PairForwardRows<T, kQ, 1, kStore>(tile, n);
 }
 
-// Any Q: too many features for the registers, so each row sum takes a pass of its own over the
-// row's exponentials.
-template <typename T, bool kStore>
-void PairForwardAnyQ(const PairTile<T>& tile) {
-  const Tag<T> d;
-  using VT = hn::Vec<Tag<T>>;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const Index Q = tile.Q;
-  const Index pairs = tile.pairs;
-  const Index block = std::is_same_v<T, double> ? pairs : kBlock * lanes;
-  // sum_p term(p), where term gives a vector of T.
-  const auto sum_over_pairs = [&](auto term) {
-    HWY_ALIGN double partial[se_ard::kPairPadding] = {};
-    for (Index begin = 0; begin < pairs; begin += block) {
-      VT sum = hn::Zero(d);
-      const Index end = std::min(pairs, begin + block);
-      for (Index p = begin; p < end; p += lanes) sum = hn::Add(sum, term(p));
-      AddTo(d, sum, partial);
-    }
-    return SumOfPartial<T>(partial);
-  };
-  for (Index n = 0; n < tile.rows; ++n) {
-    const T* f = tile.features + n * 2 * Q;
-    double* sums = tile.sums + n * (kStore ? 2 * Q + 1 : 1);
-    const auto y = [&](Index q, Index p) {
-      return hn::MulSub(hn::Set(d, f[2 * q]), hn::Load(d, tile.midpoints + q * pairs + p),
-                        hn::Set(d, f[2 * q + 1]));
-    };
-    sums[0] = sum_over_pairs([&](Index p) {
-      VT exponent = hn::Zero(d);
-      for (Index q = 0; q < Q; ++q) {
-        const VT y_q = y(q, p);
-        exponent = hn::NegMulAdd(y_q, y_q, exponent);
-      }
-      const VT e = Exp2(d, hn::Mul(exponent, hn::Set(d, static_cast<T>(kRootLog2E * kRootLog2E))));
-      if constexpr (kStore) hn::Store(e, d, tile.E + n * pairs + p);
-      return hn::Mul(hn::Load(d, tile.weights + p), e);
-    });
-    if constexpr (kStore) {
-      const auto we = [&](Index p) {
-        return hn::Mul(hn::Load(d, tile.weights + p), hn::Load(d, tile.E + n * pairs + p));
-      };
-      for (Index q = 0; q < Q; ++q) {
-        sums[2 * q + 1] = sum_over_pairs([&](Index p) { return hn::Mul(we(p), y(q, p)); });
-        sums[2 * q + 2] = sum_over_pairs([&](Index p) {
-          const VT y_q = y(q, p);
-          return hn::Mul(we(p), hn::Mul(y_q, y_q));
-        });
-      }
-    }
-  }
-}
-
 template <typename T, bool kStore>
 void PairForwardAs(const PairTile<T>& tile) {
   switch (tile.Q) {
@@ -203,10 +151,9 @@ void PairForwardAs(const PairTile<T>& tile) {
       return PairForwardQ<T, 4, kStore>(tile);
     case 5:
       return PairForwardQ<T, 5, kStore>(tile);
-    case 6:
-      return PairForwardQ<T, 6, kStore>(tile);
     default:
-      return PairForwardAnyQ<T, kStore>(tile);
+      FATHOM_CHECK(tile.Q == se_ard::kMostPairInputs);
+      return PairForwardQ<T, se_ard::kMostPairInputs, kStore>(tile);
   }
 }
 
@@ -219,8 +166,7 @@ void PairForwardAs(const PairTile<T>& tile) {
   }
 }
 
-// One pass over E per group of kCount coefficients, whose pair sums stay in registers over the rows
-// of the tile.
+// One pass over E; the pair sums of kCount coefficients stay in registers over the rows of the tile.
 template <typename T, int kCount>
 void PairBackwardGroup(Index rows, Index stride, Index pairs, const T* HWY_RESTRICT coefficients,
                        const T* HWY_RESTRICT E, double* HWY_RESTRICT pair_sums) {
@@ -241,37 +187,25 @@ void PairBackwardGroup(Index rows, Index stride, Index pairs, const T* HWY_RESTR
 template <typename T>
 void PairBackwardBlock(Index rows, Index count, Index pairs, const T* coefficients, const T* E,
                        double* pair_sums) {
-  Index k = 0;
-  const auto group = [&](auto size) {
-    PairBackwardGroup<T, decltype(size)::value>(rows, count, pairs, coefficients + k, E,
-                                                pair_sums + k * pairs);
-    return Index{size};
+  const auto as_one = [&](auto size) {
+    PairBackwardGroup<T, decltype(size)::value>(rows, count, pairs, coefficients, E, pair_sums);
   };
-  while (count - k > 13) k += group(std::integral_constant<int, 8>());
-  while (k < count) {
-    switch (count - k) {
-      case 13:
-        k += group(std::integral_constant<int, 13>());
-        break;
-      case 11:
-        k += group(std::integral_constant<int, 11>());
-        break;
-      case 9:
-        k += group(std::integral_constant<int, 9>());
-        break;
-      case 7:
-        k += group(std::integral_constant<int, 7>());
-        break;
-      case 5:
-        k += group(std::integral_constant<int, 5>());
-        break;
-      case 3:
-        k += group(std::integral_constant<int, 3>());
-        break;
-      default:
-        k += group(std::integral_constant<int, 1>());
-        break;
-    }
+  switch (count) {
+    case 3:
+      return as_one(std::integral_constant<int, 3>());
+    case 5:
+      return as_one(std::integral_constant<int, 5>());
+    case 7:
+      return as_one(std::integral_constant<int, 7>());
+    case 9:
+      return as_one(std::integral_constant<int, 9>());
+    case 11:
+      return as_one(std::integral_constant<int, 11>());
+    case 13:
+      return as_one(std::integral_constant<int, 13>());
+    default:
+      FATHOM_CHECK(count == 1);
+      return as_one(std::integral_constant<int, 1>());
   }
 }
 

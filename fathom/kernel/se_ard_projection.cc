@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fathom/base/error.h"
+#include "fathom/kernel/se_ard_loops.h"
 
 namespace fathom {
 
@@ -76,16 +77,25 @@ void SeArdProjection::Prepare(const LatentFunction& function, const ProjectionOp
   shape_.a = function.a;
   shape_.w = function.w;
   certain_rows_.Prepare(shape_, function, options);
-  if (uncertain_) uncertain_rows_.Prepare(shape_, function, options);
+  if (!uncertain_) return;
+  psi1_.Prepare(shape_, function);
+  const bool few = shape_.D <= se_ard::kMostPairInputs;
+  if (few && uncertain_rows_.index() != 0) uncertain_rows_.emplace<0>();
+  if (!few && uncertain_rows_.index() != 1) uncertain_rows_.emplace<1>();
+  std::visit([&](auto& rows) { rows.Prepare(shape_, function, options); }, uncertain_rows_);
 }
 
 Index SeArdProjection::TapeSize(Index rows) const {
-  return Gathered::Size(rows, shape_.D) + certain_rows_.TapeSize(rows) +
-         (uncertain_ ? uncertain_rows_.TapeSize(rows) : 0);
+  const Index size = Gathered::Size(rows, shape_.D) + certain_rows_.TapeSize(rows);
+  if (!uncertain_) return size;
+  return size +
+         std::visit([&](const auto& way) { return way.TapeSize(shape_, rows); }, uncertain_rows_);
 }
 
 Index SeArdProjection::SumsSize() const {
-  return certain_rows_.SumsSize() + (uncertain_ ? uncertain_rows_.SumsSize() : 0);
+  const Index size = certain_rows_.SumsSize();
+  if (!uncertain_) return size;
+  return size + std::visit([&](const auto& way) { return way.SumsSize(shape_); }, uncertain_rows_);
 }
 
 SeArdProjection::TapeParts SeArdProjection::Split(Index rows, double* tape) const {
@@ -111,7 +121,9 @@ void SeArdProjection::Forward(const Input& x, double* tape, double* m, double* v
       certain_rows_.Forward(shape_, count, rows.mu, tapes.certain, m_out, v_out);
     } else {
       FATHOM_CHECK(uncertain_);
-      uncertain_rows_.Forward(shape_, rows, tapes.uncertain, m_out, v_out);
+      std::visit(
+          [&](const auto& way) { way.Forward(shape_, psi1_, rows, tapes.uncertain, m_out, v_out); },
+          uncertain_rows_);
     }
     if (in_place) return;
     ForEachOfKind(var, certain, [&](Index i, Index n) {
@@ -144,15 +156,19 @@ void SeArdProjection::Backward(const Input& x, double* tape, const Slopes& d_out
     const se_ard::RowSlopes d_rows =
         in_place ? se_ard::RowSlopes{d_out.m, d_out.v} : se_ard::RowSlopes{part.m, part.v};
     const bool wants_mean = d_x.mean != nullptr, wants_var = d_x.var != nullptr;
-    if (wants_mean || !certain) std::fill_n(part.d_mean, count * D, 0.0);
-    if (wants_var || !certain) std::fill_n(part.d_var, count * D, 0.0);
+    if (wants_mean) std::fill_n(part.d_mean, count * D, 0.0);
+    if (wants_var) std::fill_n(part.d_var, count * D, 0.0);
+    const se_ard::InputSlopes d_inputs{wants_mean ? part.d_mean : nullptr,
+                                       wants_var ? part.d_var : nullptr};
     if (certain) {
-      certain_rows_.Backward(
-          shape_, count, tapes.certain, d_rows, sums,
-          {wants_mean ? part.d_mean : nullptr, wants_var ? part.d_var : nullptr});
+      certain_rows_.Backward(shape_, count, tapes.certain, d_rows, sums, d_inputs);
     } else {
-      uncertain_rows_.Backward(shape_, rows, tapes.uncertain, d_rows,
-                               sums + certain_rows_.SumsSize(), {part.d_mean, part.d_var});
+      double* const own_sums = sums + certain_rows_.SumsSize();
+      std::visit(
+          [&](const auto& way) {
+            way.Backward(shape_, psi1_, rows, tapes.uncertain, d_rows, own_sums, d_inputs);
+          },
+          uncertain_rows_);
     }
     if (wants_mean) ScatterAdd(var, certain, part.d_mean, d_x.mean);
     if (wants_var) ScatterAdd(var, certain, part.d_var, d_x.var);
@@ -161,7 +177,12 @@ void SeArdProjection::Backward(const Input& x, double* tape, const Slopes& d_out
 
 void SeArdProjection::Finish(const double* sums, LatentFunctionGradient gradient) const {
   certain_rows_.Finish(shape_, sums, &gradient);
-  if (uncertain_) uncertain_rows_.Finish(shape_, sums + certain_rows_.SumsSize(), &gradient);
+  if (!uncertain_) return;
+  std::visit(
+      [&](const auto& way) {
+        way.Finish(shape_, psi1_, sums + certain_rows_.SumsSize(), &gradient);
+      },
+      uncertain_rows_);
 }
 
 }  // namespace fathom
