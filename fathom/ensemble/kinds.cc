@@ -11,7 +11,7 @@ namespace fathom {
 
 namespace {
 
-// Whether not all rows are copies of fewer than so many. NaN, a missing cell, is like itself.
+// Whether at least so many rows differ from each other. NaN, a missing cell, is equal to itself.
 bool HasDifferentRows(const Dataset& dataset, Index many) {
   const auto same = [](const auto& one, const auto& other) {
     return ((one.array() == other.array()) || (one.array().isNaN() && other.array().isNaN())).all();
@@ -29,7 +29,8 @@ bool HasDifferentRows(const Dataset& dataset, Index many) {
   return std::ssize(found) == many;
 }
 
-// Whether there is something to learn, and enough rows to leave some out.
+// Whether there is something to learn, and enough different rows to leave some out. If not, one
+// network learns the table, whatever `stack` and `local` say.
 bool CanBeFolded(const Dataset& dataset) {
   constexpr Index kLeastRows = 10;
   if (!HasDifferentRows(dataset, kLeastRows)) return false;

@@ -26,8 +26,9 @@ constexpr Index kBoxAxes = 8;  // further ones cut off little
 constexpr double kFurthestSketch = 1e18;
 // After the leaves that fill the list, no more than so many are looked at. In tables of up to
 // 32,768 rows that is every leaf. In larger ones with many columns, where boxes rule out little,
-// the rows found are as near as makes no difference, and the time of a query stops growing with the
-// table.
+// some of the nearest rows are missed: of 20 normal columns, those found are on average less than
+// 1 % further away than the nearest at 60,000 rows, and about 3 % at 250,000. The time of a query
+// then grows little with the table.
 constexpr Index kMostLeaves = 512;
 
 // Memory that serves the queries of a thread.

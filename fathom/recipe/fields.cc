@@ -352,8 +352,8 @@ std::vector<Field> RunFields(Precision* precision, std::uint64_t* seed, int* thr
        .choices = AllNames<Precision>(),
        .option = "precision",
        .help =
-           "Of the exponentials of upper layers: mixed is faster and for networks of two hidden "
-           "units and more"},
+           "Of the exponentials of upper layers: mixed is faster and for hidden layers of two to "
+           "six units; above wider ones it changes nothing"},
       {.name = "seed",
        .value = seed,
        .option = "seed",
