@@ -42,13 +42,14 @@ Vector CountsOfGroups(const Vector& counts, const std::vector<std::int32_t>& cop
   return groups;
 }
 
-// What is taught beside the inputs and the targets.
-struct Teaching {
+// How often each row counts, and which rows are the same one.
+struct RowCounts {
   Vector counts;  // [N]
   const std::vector<std::int32_t>& copies;
 };
 
-RidgeFit FitComplete(const Moments& x, const Matrix& y, const Teaching& rows) {
+// With left-out variances and noise in units of the noise.
+RidgeFit FitComplete(const Moments& x, const Matrix& y, const RowCounts& rows) {
   const Index N = x.rows();
   const Index T = y.cols();
   FATHOM_CHECK(N > 1 && y.rows() == N);
@@ -75,7 +76,7 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const Teaching& rows) {
   const Matrix squares = Z.cwiseAbs2();
   ridge.weights = Matrix::Zero(x.cols(), T);
   ridge.penalty = Vector::Zero(T);
-  ridge.noise = Vector::Zero(T);
+  ridge.noise = Vector::Ones(T);
   fit.left_out = Moments(N, T);
   for (Index t = 0; t < T; ++t) {
     double best = std::numeric_limits<double>::infinity();
@@ -93,12 +94,11 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const Teaching& rows) {
       if (!(mean_square < best * (1 - 1e-6))) continue;
       best = mean_square;
       ridge.penalty[t] = penalty;
-      ridge.noise[t] = std::max(mean_square, 1e-12);
       ridge.weights.col(t) = ridge.directions * coefficients;
       fit.left_out.mean.col(t) = y.col(t) - error.cwiseQuotient(roots);
-      fit.left_out.var.col(t) = (1 - h.array()).inverse().matrix();
+      // The noise of a row counts once, however often the row has counted for the line.
+      fit.left_out.var.col(t) = 1 + h.array() / (fit.counts.array() * (1 - h.array()));
     }
-    fit.left_out.var.col(t) *= ridge.noise[t];
   }
   return fit;
 }
@@ -119,24 +119,34 @@ double NoiseBeside(const Vector& squared_errors, const Vector& g, const Vector& 
   return std::exp(most);
 }
 
+// Where the rows are too few to tell all directions apart, new rows lie in others, of which the line
+// knows nothing, as left-out rows do.
+bool KnowsAllDirections(const RidgeFit& fit, const Vector& counts) {
+  const double different_rows = counts.cwiseQuotient(fit.counts).sum();
+  return static_cast<double>(fit.ridge.eigenvalues.size()) < different_rows - 1.5;
+}
+
 // Rows with uncertain cells are off by what the cells may be. They teach the line less, and say so
 // of themselves when they are left out.
-RidgeFit FitUncertain(const Moments& x, const Matrix& y, const Teaching& rows) {
+RidgeFit FitUncertain(const Moments& x, const Matrix& y, const RowCounts& rows) {
   RidgeFit fit = FitComplete(x, y, rows);
-  if (!(x.var.array() > 0).any()) return fit;
   const Vector& counts = rows.counts;
-  constexpr int kRounds = 3;
-  for (int round = 0; round < kRounds; ++round) {
+  const int last_round = (x.var.array() > 0).any() ? 2 : 0;
+  for (int round = 0; round <= last_round; ++round) {
     const Matrix v = Product({x.var}, {fit.ridge.weights.cwiseAbs2()});
     Vector teaches = Vector::Zero(x.rows());
     for (Index t = 0; t < y.cols(); ++t) {
-      double& noise = fit.ridge.noise[t];
-      const Vector g = fit.left_out.var.col(t) / noise;
-      noise = NoiseBeside((y - fit.left_out.mean).col(t).cwiseAbs2(), g, v.col(t), counts);
+      const Vector g = fit.left_out.var.col(t);
+      const Vector squared_errors = (y - fit.left_out.mean).col(t).cwiseAbs2();
+      const double noise = NoiseBeside(squared_errors, g, v.col(t), counts);
+      // The usual left-out row stands for new ones.
+      const double usual =
+          KnowsAllDirections(fit, counts) ? 0 : counts.dot(g.array().log().matrix()) / counts.sum();
+      fit.ridge.noise[t] = noise * std::exp(usual);
       fit.left_out.var.col(t) = noise * g + v.col(t);
       teaches.array() += noise / (noise + v.col(t).array()) / static_cast<double>(y.cols());
     }
-    if (round + 1 < kRounds) fit = FitComplete(x, y, {counts.cwiseProduct(teaches), rows.copies});
+    if (round < last_round) fit = FitComplete(x, y, {counts.cwiseProduct(teaches), rows.copies});
   }
   return fit;
 }
@@ -158,7 +168,7 @@ void ScaleNoise(const Matrix& y, const Vector& counts, RidgeFit* fit) {
 
 RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights,
                   const std::vector<std::int32_t>& copies) {
-  const Teaching rows{weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows())), copies};
+  const RowCounts rows{weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows())), copies};
   if (!y.hasNaN()) return FitUncertain(x, y, rows);
   // The guesses come nearer to their end by the share of missing cells in each round.
   constexpr int kRounds = 25;

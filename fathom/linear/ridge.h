@@ -20,7 +20,7 @@ struct Ridge {
   Matrix directions;   // [D, R] Q
   Vector eigenvalues;  // [R] e
   Vector penalty;      // [targets]
-  Vector noise;        // [targets], variance of left-out errors
+  Vector noise;        // [targets], without what the line does not know
   double rows = 0;     // N
 
   Index inputs() const { return weights.rows(); }

@@ -37,6 +37,42 @@ TEST(Ridge, LeftOutRowsAreThoseOfALineFittedWithoutThem) {
   }
 }
 
+// The mean of squared errors over variances, of new rows and of those that are left out, and the
+// noise, over many small tables whose noise is 1.
+struct InTheMean {
+  double new_rows = 0, left_out = 0, noise = 0;
+};
+InTheMean OfSmallTables(Index rows, Index columns) {
+  constexpr Index kTables = 400, kNew = 50;
+  InTheMean mean;
+  RandomStream stream(15);
+  for (Index table = 0; table < kTables; ++table) {
+    const Moments all = Moments::Certain(stream.NormalMatrix(rows + kNew, columns));
+    const Matrix y = all.mean.leftCols(3).rowwise().sum() + stream.NormalMatrix(rows + kNew, 1);
+    const Moments x = Moments::Certain(all.mean.topRows(rows));
+    const RidgeFit fit = FitRidge(x, y.topRows(rows));
+    const Moments line = PredictRidge(fit.ridge, Moments::Certain(all.mean.bottomRows(kNew)));
+    const auto ratio = [](const Matrix& known, const Moments& predicted) {
+      return (known - predicted.mean).cwiseAbs2().cwiseQuotient(predicted.var).mean() / kTables;
+    };
+    mean.new_rows += ratio(y.bottomRows(kNew), line);
+    mean.left_out += ratio(y.topRows(rows), fit.left_out);
+    mean.noise += fit.ridge.noise[0] / kTables;
+  }
+  return mean;
+}
+
+TEST(Ridge, SmallTablesHaveHonestErrorBars) {
+  const InTheMean few_columns = OfSmallTables(25, 10);
+  EXPECT_NEAR(few_columns.noise, 1, 0.1);  // the mean square of left-out errors is 1.6
+  EXPECT_NEAR(few_columns.left_out, 1, 0.01);
+  EXPECT_NEAR(few_columns.new_rows, 1, 0.2);
+  // The rows tell half of the directions apart.
+  const InTheMean many_columns = OfSmallTables(20, 40);
+  EXPECT_NEAR(many_columns.left_out, 1, 0.01);
+  EXPECT_NEAR(many_columns.new_rows, 1, 0.2);
+}
+
 // A tenth of the cells is missing: those rows are off by the slope, the others by the noise.
 TEST(Ridge, UncertainCellsAreNotTakenForNoise) {
   RandomStream stream(7);
@@ -130,7 +166,7 @@ TEST(Ridge, CopiesAreLeftOutTogether) {
   const RidgeFit twice = FitRidge(doubled, y_doubled, {}, copies);
   // The steps of the penalty are coarser than the factor of two.
   EXPECT_NEAR(std::log10(twice.ridge.penalty[0] / once.ridge.penalty[0]), std::log10(2.0), 0.31);
-  EXPECT_NEAR(twice.ridge.noise[0] / once.ridge.noise[0], 1, 0.02);
+  EXPECT_NEAR(twice.ridge.noise[0] / once.ridge.noise[0], 1, 0.1);
   // Two rows are as good as one that counts twice.
   const RidgeFit weighted = FitRidge(x, y, Vector::Constant(kRows, 2));
   EXPECT_EQ(twice.ridge.penalty, weighted.ridge.penalty);
@@ -138,6 +174,30 @@ TEST(Ridge, CopiesAreLeftOutTogether) {
   EXPECT_LT((twice.left_out.var.topRows(kRows) - weighted.left_out.var).norm(), 1e-10);
   const Matrix without = MeansWithoutEach(twice, doubled, y_doubled, 0);
   EXPECT_LT((without.diagonal() - twice.left_out.mean.col(0)).norm(), 1e-10);
+}
+
+// Leaving the rows at one place out is to take them from the matrix that is inverted.
+TEST(Ridge, LeftOutRowsAreAsUncertainAsALineWithoutThemSays) {
+  RandomStream stream(14);
+  const Matrix different = stream.NormalMatrix(12, 2);
+  const Moments x = Moments::Certain(different.replicate(2, 1));
+  const Matrix y = x.mean.leftCols(1) + 0.5 * stream.NormalMatrix(12, 1).replicate(2, 1);
+  std::vector<std::int32_t> copies(24);
+  for (Index n = 0; n < 24; ++n) copies[n] = static_cast<std::int32_t>(n % 12);
+  const RidgeFit fit = FitRidge(x, y, {}, copies);
+  // Its columns, and a last one of ones that no penalty holds.
+  Matrix X(24, 3);
+  X << x.mean.rowwise() - fit.ridge.centre.transpose(), Matrix::Ones(24, 1);
+  for (const Index left : {0, 5, 11}) {
+    Matrix precision = TransposedTimes(X, X);
+    precision.diagonal().head(2).array() += fit.ridge.penalty[0];
+    const Matrix own = X(std::vector<Index>{left, left + 12}, Eigen::all);
+    precision -= TransposedTimes(own, own);
+    const Vector place = X.row(left);
+    const double expected = 1 + place.dot(Apply(Inverse(precision), place));
+    EXPECT_NEAR(fit.left_out.var(left, 0) / fit.ridge.noise[0], expected, 1e-9);
+    EXPECT_NEAR(fit.left_out.var(left + 12, 0) / fit.ridge.noise[0], expected, 1e-9);
+  }
 }
 
 TEST(Ridge, CovarianceHasTheVariancesOfTheLine) {
