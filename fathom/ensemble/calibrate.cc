@@ -10,6 +10,7 @@
 #include "fathom/ensemble/replicates.h"
 #include "fathom/fitted/neighbour_expert.h"
 #include "fathom/neighbour/fit_neighbour_gp.h"
+#include "fathom/neighbour/search.h"
 
 namespace fathom {
 
@@ -90,13 +91,31 @@ struct LocalNoise {
   Matrix g;  // [N, targets], as each row sees it without itself
 };
 
+// [N, targets]: the centres, or their mean over rows with the same inputs. A row that is left out of
+// many with its inputs moves the centre away from itself, so the centre would tell how far off it
+// is.
+Matrix CentresOfPlaces(const Moments& x, Matrix centre) {
+  const std::vector<std::int32_t> first = FindCopies(x, Matrix(x.rows(), 0));
+  Matrix sums = Matrix::Zero(centre.rows(), centre.cols());
+  Vector counts = Vector::Zero(centre.rows());
+  for (Index n = 0; n < centre.rows(); ++n) {
+    if (first[n] < 0) continue;
+    sums.row(first[n]) += centre.row(n);
+    counts[first[n]] += 1;
+  }
+  for (Index n = 0; n < centre.rows(); ++n) {
+    if (first[n] >= 0) centre.row(n) = sums.row(first[n]) / counts[first[n]];
+  }
+  return centre;
+}
+
 LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std::uint64_t seed,
                          const ThreadPool& pool) {
   const Index N = table.rows();
   const Index T = table.targets();
   const auto folds = static_cast<std::int32_t>(table.folds.size());
   Moments x(N, table.x.cols() + T);
-  x.mean << table.x.mean, left_out.centre.mean;
+  x.mean << table.x.mean, CentresOfPlaces(table.x, left_out.centre.mean);
   x.var << table.x.var, Matrix::Zero(N, T);
   const Matrix own = LogErrors(table.y, left_out.centre);
   std::vector<Matrix> views;  // [folds] of [N, T]

@@ -56,6 +56,34 @@ TEST(Calibrate, FindsWhereTheNoiseIsLarger) {
   EXPECT_EQ(Calibrate(even, KnownCentre(even, 1), 1, pool).local_noise, nullptr);
 }
 
+// Eight rows of each of 20 places, each predicted by the mean of the others there, so that the mean
+// tells how far off it is. The noise is the same everywhere.
+TEST(Calibrate, WhatARowDoesToItsOwnCentreTellsNothing) {
+  constexpr Index kPlaces = 20, kRows = 8 * kPlaces;
+  const ThreadPool pool(1);
+  ScaledTable table = Noisy(kRows, 1);
+  for (Index n = 0; n < kRows; ++n) table.x.mean(n, 0) = static_cast<double>(n % kPlaces);
+  const auto centre_without = [&](auto&& is_out) {
+    Moments centre(kRows, 1);
+    centre.var.setConstant(1);
+    for (Index n = 0; n < kRows; ++n) {
+      double sum = 0, count = 0;
+      for (Index m = n % kPlaces; m < kRows; m += kPlaces) {
+        if (is_out(n, m)) continue;
+        sum += table.y(m, 0);
+        count += 1;
+      }
+      centre.mean(n, 0) = sum / count;
+    }
+    return centre;
+  };
+  const LeftOut left_out = {
+      centre_without([](Index n, Index m) { return n == m; }), [&](std::int32_t fold) {
+        return centre_without([&](Index, Index m) { return table.fold_of_row[m] == fold; });
+      }};
+  EXPECT_EQ(Calibrate(table, left_out, 1, pool).local_noise, nullptr);
+}
+
 // Errors that are a hair larger than the rounding, or smaller, have nearly the same floor.
 TEST(Calibrate, TheFloorComesInByDegrees) {
   const ThreadPool pool(1);
