@@ -157,6 +157,7 @@ class EnsembleTraining {
   void Add(Member network) {
     done_.push_back(network);
     const bool failed = network.summary.reason == StopReason::kNumericalFailure;
+    if (failed && failure_.empty()) failure_ = network.summary.message;
     if (!scouts_.empty()) begun_ = kinds_[kind_].networks().size() + 1;
     if (!failed) kinds_[kind_].Add(std::move(network));
     if (!scouts_.empty()) {
@@ -420,8 +421,13 @@ class EnsembleTraining {
       summary.message = "interrupted";
     } else if (!interrupted_) {
       summary.reason = StopReason::kFinished;
-      if (done_.empty()) summary.message = "all rows were learnt from their neighbours";
-      if (summary.message.empty()) summary.message = "all members were trained";
+      if (!failure_.empty()) {
+        summary.message = "networks that failed were left out: " + failure_;
+      } else if (done_.empty() && numbers_ != nullptr) {
+        summary.message = "all rows were learnt from their neighbours";
+      } else if (summary.message.empty()) {
+        summary.message = "all members were trained";
+      }
     }
     return summary;
   }

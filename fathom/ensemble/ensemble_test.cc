@@ -531,18 +531,26 @@ TEST(Ensemble, GrowsItsErrorBarsBeyondTheTable) {
   EXPECT_EQ(table.values.rightCols(1), (Matrix(4, 1) << 0, 0, 1, 1).finished());
 }
 
+// Two classes that a straight line divides.
+DatasetParts TwoClasses(Index rows, Index columns) {
+  RandomStream stream(12);
+  std::vector<std::string> names;
+  for (Index d = 0; d < columns; ++d) names.push_back("x" + std::to_string(d));
+  DatasetParts line;
+  line.schema = NumericSchema(names, {"y"});
+  line.schema.classes = {"no", "yes"};
+  const Matrix x = stream.NormalMatrix(rows, columns);
+  line.inputs = Moments::Certain(x);
+  line.targets.resize(rows, 1);
+  for (Index n = 0; n < rows; ++n)
+    line.targets(n, 0) = stream.Uniform() < 1 / (1 + std::exp(1 - 2 * x(n, 0))) ? 1 : 0;
+  return line;
+}
+
 // Where the classes are divided by a straight line, logistic regression is among the members, and a
 // saved model predicts the same.
 TEST(Ensemble, HasALineForClasses) {
-  RandomStream stream(12);
-  DatasetParts line;
-  line.schema = NumericSchema({"a", "b", "c", "d"}, {"y"});
-  line.schema.classes = {"no", "yes"};
-  const Matrix x = stream.NormalMatrix(80, 4);
-  line.inputs = Moments::Certain(x);
-  line.targets.resize(80, 1);
-  for (Index n = 0; n < 80; ++n)
-    line.targets(n, 0) = stream.Uniform() < 1 / (1 + std::exp(1 - 2 * x(n, 0))) ? 1 : 0;
+  const DatasetParts line = TwoClasses(80, 4);
   Recipe recipe = SmallStack();
   recipe.stack = Stacking::kAuto;
   const Model model = Fit(line, recipe);
@@ -553,6 +561,39 @@ TEST(Ensemble, HasALineForClasses) {
   EXPECT_EQ(ModelPredictor(loaded, 2).ClassProbabilities(line.inputs), p);
   EXPECT_EQ(FindRelevance(model).share(0, 0), 1);
   EXPECT_EQ(ModelPredictor(model, 1).Predict(line.inputs, {.latent = true}).Mean().cols(), 1);
+}
+
+// The line remains, and the summary tells. Beyond so many columns there is none, and the error says
+// why there is no network.
+TEST(Ensemble, ClassesWithoutANetworkThatCouldBeTrained) {
+  FitControl control;
+  control.callback = [](const Progress&) -> bool { throw NumericalError("no way on"); };
+  Recipe recipe = SmallStack();
+  recipe.stack = Stacking::kAuto;
+  const Model model = Fit(TwoClasses(40, 3), recipe, control);
+  EXPECT_EQ(CountKind(model, "logistic"), 1);
+  EXPECT_EQ(model.members().size(), 1U);
+  EXPECT_EQ(model.summary().message, "networks that failed were left out: no way on");
+  try {
+    Fit(TwoClasses(40, 501), recipe, control);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const NumericalError& error) {
+    EXPECT_STREQ(error.what(), "no way on");
+  }
+}
+
+// Where there is no line either, the network that was in training is what there is.
+TEST(Ensemble, ClassesInterruptedInTheFirstNetwork) {
+  FitControl control;
+  control.callback = [](const Progress& progress) { return progress.step < 2; };
+  Recipe recipe = SmallStack();
+  recipe.stack = Stacking::kAuto;
+  const DatasetParts wide = TwoClasses(40, 501);
+  const Model model = Fit(wide, recipe, control);
+  EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
+  EXPECT_EQ(model.members().size(), 1U);
+  EXPECT_EQ(CountKind(model, "logistic"), 0);
+  EXPECT_TRUE(ModelPredictor(model, 1).ClassProbabilities(wide.inputs).allFinite());
 }
 
 }  // namespace
