@@ -56,8 +56,8 @@ Work FactoredRow(Index inputs, Index uncertain, Index inducing, bool backward) {
   const double P = Pairs(M);
   Work work;
   work.exps = P + M;
-  // Multiply-add slots per pair. Forward: U for the exponent, one for the weight, one for <B, psi2>.
-  // Per pseudo-point and input: the exponents of psi1 and of the factors.
+  // Multiply-add slots per pair. Forward: U for the exponent, one for the weight, one for
+  // <B, psi2>. Per pseudo-point and input: the exponents of psi1 and of the factors.
   work.flops = 2 * P * (U + 2) + 2 * M * 2 * D;
   if (!backward) return work;
   // The weight, the pair sum, and G times 1 + U columns, above the diagonal and below; per

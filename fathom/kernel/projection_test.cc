@@ -125,7 +125,8 @@ class Whole {
     return d_m_.dot(out.m) + d_v_.dot(out.v);
   }
 
-  Vector Gradient() const {
+  // That with respect to the variances of the inputs is 0 if it is not asked.
+  Vector Gradient(bool of_variances = true) const {
     const std::unique_ptr<Projection> projection = kernel_->NewProjection();
     projection->Prepare(f_.View(), {.uncertain = true});
     AlignedBuffer tape(static_cast<std::size_t>(projection->TapeSize(x_.rows())));
@@ -142,7 +143,7 @@ class Whole {
     Eigen::Ref<Matrix> d_mean(slopes.x_.mean);
     Eigen::Ref<Matrix> d_var(slopes.x_.var);
     projection->Backward({x_.mean, x_.var}, tape.data(), {d_m_.data(), d_v_.data()}, sums.data(),
-                         {&d_mean, &d_var});
+                         {&d_mean, of_variances ? &d_var : nullptr});
     projection->Finish(sums.data(), {slopes.f_.theta, slopes.f_.Z, slopes.f_.a, slopes.f_.S});
     Vector gradient(slopes.Size());
     Index k = 0;
@@ -151,6 +152,8 @@ class Whole {
     });
     return gradient;
   }
+
+  Index CountVariances() const { return std::ssize(uncertain_); }
 
  private:
   template <typename Do>
@@ -206,6 +209,23 @@ TEST_P(EveryKernel, GradientOfTheMoments) {
                               point, 2e-8, nullptr, kStep);
       }
     }
+  }
+}
+
+// Certain cells of uncertain rows have a shorter way if nobody asks for their slopes.
+TEST_P(EveryKernel, GradientWithoutThatOfTheVariances) {
+  RandomStream stream(14);
+  for (const Index D : {3, 8}) {
+    if (D > kernel_->MostUncertainInputs()) continue;
+    Moments x = Moments::Certain(stream.NormalMatrix(4, D));
+    x.var(0, 1) = 0.3;
+    x.var.row(2).setConstant(0.4);
+    const Whole whole(kernel_, RandomFunction(*kernel_, 5, D, true, &stream), x, &stream);
+    const Vector all = whole.Gradient(), asked = whole.Gradient(false);
+    const Index means = x.mean.size(), others = all.size() - means - whole.CountVariances();
+    EXPECT_LT((all - asked).head(means).norm(), 1e-11 * all.norm());
+    EXPECT_LT((all - asked).tail(others).norm(), 1e-11 * all.norm());
+    EXPECT_EQ(asked.segment(means, whole.CountVariances()).norm(), 0);
   }
 }
 

@@ -9,8 +9,8 @@
 //   psi2_ij = variance^2 prod_q (1 + 2 s_q/l_q^2)^-1/2                                      [psi2]
 //             exp(-sum_q [(z_iq - z_jq)^2 / (4 l_q^2) + (mu_q - zbar_q)^2 / (l_q^2 + 2 s_q)])
 // The part of psi2's exponent that depends on the row is an inner product of 2D+1 features of the
-// row with 2D+1 features of the pair (i, j), or a bilinear form of z_i and z_j about the row's mean,
-// to which certain inputs do not contribute: see se_ard_loops.h.
+// row with 2D+1 features of the pair (i, j), or a bilinear form of z_i and z_j about the row's
+// mean, to which certain inputs do not contribute: see se_ard_loops.h.
 #ifndef FATHOM_KERNEL_SE_ARD_H_
 #define FATHOM_KERNEL_SE_ARD_H_
 

@@ -166,7 +166,7 @@ void PairForwardAs(const PairTile<T>& tile) {
   }
 }
 
-// One pass over E; the pair sums of kCount coefficients stay in registers over the rows of the tile.
+// One pass over E; the pair sums of kCount coefficients stay in registers over the tile's rows.
 template <typename T, int kCount>
 void PairBackwardGroup(Index rows, Index stride, Index pairs, const T* HWY_RESTRICT coefficients,
                        const T* HWY_RESTRICT E, double* HWY_RESTRICT pair_sums) {
