@@ -121,6 +121,14 @@ double SeasonalTrend(const Row& x, RandomStream* stream) {
 }
 double NoisyTrend(const Row& x, RandomStream* stream) { return 0.1 * x[0] + 3 * stream->Normal(); }
 
+// Of inputs with few values: many rows have the same ones.
+double OfCells(const Row& x, RandomStream* stream) {
+  return 2 * x[0] + x[1] * (1 + x[2]) + stream->Normal();
+}
+double OfSteps(const Row& x, RandomStream* stream) {
+  return std::exp(5 + 1.5 * x[0] + 0.5 * stream->Normal());
+}
+
 double Line1(const Row& x, RandomStream* stream) {
   return 3 * x[0] - 2 * x[1] + 0.5 * stream->Normal();
 }
@@ -142,6 +150,7 @@ struct Kind {
   Index inputs = 4;
   bool repeats = false;  // training rows stand there three times each
   bool goes_on = false;  // inputs are times, and the test rows come after the training rows
+  Index values = 0;      // that an input may have, evenly from 0; 0: any
 };
 
 const std::vector<Kind>& Kinds() {
@@ -173,6 +182,8 @@ const std::vector<Kind>& Kinds() {
       {"trend", Trend, {200}, 1, false, true},
       {"trend_season", SeasonalTrend, {150}, 1, false, true},
       {"trend_noisy", NoisyTrend, {100}, 1, false, true},
+      {"cells", OfCells, {120, 500}, 3, false, false, 2},
+      {"steps", OfSteps, {350}, 1, false, false, 20},
   };
   return kKinds;
 }
@@ -185,7 +196,13 @@ std::string NameOf(const Kind& kind, Index rows) {
 Matrix MakeRows(const Kind& kind, Index rows, RandomStream* stream) {
   Matrix values(rows + kHonestTestRows, kind.inputs + 1);
   for (Index n = 0; n < values.rows(); ++n) {
-    for (Index d = 0; d < kind.inputs; ++d) values(n, d) = stream->Uniform();
+    for (Index d = 0; d < kind.inputs; ++d) {
+      values(n, d) = stream->Uniform();
+      if (kind.values > 0) {
+        const auto steps = static_cast<double>(kind.values);
+        values(n, d) = std::floor(steps * values(n, d)) / steps;
+      }
+    }
     // The test rows reach half as far again as the training rows.
     if (kind.goes_on) {
       const auto all = static_cast<double>(rows);
