@@ -219,9 +219,11 @@ void NumberEnsemble::Finish(const std::vector<const CrossFit*>& kinds) {
   FitTrees();
   if (trees_ != nullptr) {
     candidates.push_back({&trees_->left_out(), nullptr});
-    // All cells are certain where there are trees.
-    on_trees_ =
-        FitResiduals({trees_->left_out().mean, Matrix::Zero(table_.rows(), table_.targets())});
+    // Trees do not know how uncertain cells make them, and neighbours on them would have to.
+    if (table_.AllCertain()) {
+      on_trees_ =
+          FitResiduals({trees_->left_out().mean, Matrix::Zero(table_.rows(), table_.targets())});
+    }
     if (on_trees_ != nullptr) candidates.push_back({&on_trees_->left_out(), on_trees_.get()});
   }
   if (candidates.empty()) throw NumericalError("no member of the ensemble could be trained");

@@ -35,8 +35,9 @@ Vector SquaredErrors(const Vector& y, const Matrix& stages, const Vector& weight
 }  // namespace
 
 bool TreeCandidate::CanLearn(const ScaledTable& table) {
-  constexpr Index kTooFew = 400;
-  return table.rows() > kTooFew && table.AllCertain();
+  constexpr Index kTooFew = 50;
+  const bool as_in_the_file = table.input_scaler.directions.size() == 0;
+  return table.rows() > kTooFew && (table.AllCertain() || as_in_the_file);
 }
 
 TreeCandidate::TreeCandidate(const ScaledTable& table, const Options& options,
@@ -62,9 +63,9 @@ void TreeCandidate::FitTarget(const ScaledTable& table, Index target, const Thre
   // [held-out rows, stages]
   const auto without = [&](Index number, const TreeFit& fit) {
     const Split& fold = table.folds[static_cast<std::size_t>(number)];
-    const BoostedTrees trees = FitBoostedTrees(table.x.mean(fold.train, Eigen::all), y(fold.train),
+    const BoostedTrees trees = FitBoostedTrees(table.x.Rows(fold.train), y(fold.train),
                                                CountsOf(table.weights, fold.train), fit);
-    return PredictInStages(trees, table.x.mean(fold.held_out, Eigen::all), kStage * options_.bags);
+    return PredictInStages(trees, table.x.Rows(fold.held_out), kStage * options_.bags);
   };
   // The first fold tells how deep trees should be.
   Matrix first[std::size(tried)];
@@ -80,7 +81,7 @@ void TreeCandidate::FitTarget(const ScaledTable& table, Index target, const Thre
   BoostedTrees& of_all = trees_[static_cast<std::size_t>(target)];
   pool.Run(folds, [&](Index job) {
     if (job == 0) {
-      of_all = FitBoostedTrees(table.x.mean, y, table.weights, fit);
+      of_all = FitBoostedTrees(table.x, y, table.weights, fit);
     } else {
       stages(table.folds[static_cast<std::size_t>(job)].held_out, Eigen::all) = without(job, fit);
     }

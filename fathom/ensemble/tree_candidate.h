@@ -14,8 +14,8 @@ namespace fathom {
 
 class TreeCandidate {
  public:
-  // Whether the table has rows enough, whose cells are all known: trees do not know how uncertain
-  // cells make them.
+  // Whether the table has rows enough. If cells are missing, its columns must not have been turned
+  // (whiten.h), which would make each of them a bit uncertain and none missing.
   static bool CanLearn(const ScaledTable& table);
 
   struct Options {

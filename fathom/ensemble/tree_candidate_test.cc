@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "fathom/base/random.h"
 
 namespace fathom {
@@ -53,12 +55,30 @@ TEST(TreeCandidate, GrowsDeepTreesWhereTheyPay) {
   EXPECT_LT(LeftOutError(ScaleTable(parts, Recipe())), 0.1);
 }
 
-TEST(TreeCandidate, WantsRowsAndCellsThatAreKnown) {
-  EXPECT_FALSE(TreeCandidate::CanLearn(Jumping(400, 1)));
-  ScaledTable table = Jumping(401, 1);
+TEST(TreeCandidate, WantsRowsAndColumnsAsTheyAreInTheFile) {
+  EXPECT_FALSE(TreeCandidate::CanLearn(Jumping(50, 1)));
+  ScaledTable table = Jumping(51, 1);
   EXPECT_TRUE(TreeCandidate::CanLearn(table));
-  table.x.var(7, 1) = 0.1;
+  table.x.var(7, 1) = 1;
+  EXPECT_TRUE(TreeCandidate::CanLearn(table));
+  table.input_scaler.directions = Matrix::Identity(2, 2);
   EXPECT_FALSE(TreeCandidate::CanLearn(table));
+  table.x.var(7, 1) = 0;
+  EXPECT_TRUE(TreeCandidate::CanLearn(table));
+}
+
+// Cells that are gone for a reason: the target of their rows is another.
+TEST(TreeCandidate, LearnsWhatMissingCellsMean) {
+  RandomStream stream(10);
+  DatasetParts parts;
+  parts.schema = NumericSchema({"a", "b"}, {"y"});
+  parts.inputs = Moments::Certain(stream.NormalMatrix(600, 2));
+  parts.targets = 0.3 * stream.NormalMatrix(600, 1);
+  for (Index n = 0; n < 600; n += 3) {
+    parts.inputs.mean(n, 0) = std::numeric_limits<double>::quiet_NaN();
+    parts.targets(n, 0) += 3;
+  }
+  EXPECT_LT(LeftOutError(ScaleTable(parts, Recipe())), 0.12);
 }
 
 TEST(TreeCandidate, DoesNotDependOnTheThreads) {

@@ -193,7 +193,8 @@ std::string CExpertWriter::WriteTrees(const TreesExpert& expert, const std::stri
     const std::string of_target = own + "_" + std::to_string(sums.size());
     std::vector<std::string> nodes;
     for (const TreeNode& node : trees.nodes)
-      nodes.push_back(Entry(node.column, node.right, CNumber(node.value)));
+      nodes.push_back(
+          Entry(node.column, node.right, static_cast<int>(node.missing), CNumber(node.value)));
     const std::string table = text_.Structs("node", "nodes" + of_target, nodes);
     const std::string roots = text_.Table(
         "roots" + of_target, std::vector<std::size_t>(trees.roots.begin(), trees.roots.end()));

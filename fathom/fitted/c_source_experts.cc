@@ -190,9 +190,10 @@ static inline int @ask_logistic(const @member *member, const double *m, const do
 )";
 
 const char* const kTrees = R"(
-/* A row goes to the next node if its cell in `column` is at most `value`, else to `right`; a leaf has the column -1. */
+/* A row goes to the next node if its cell in `column` is at most `value`, else to `right`; a leaf has the column -1.
+   A missing cell goes to the next node if `missing` is 1, to `right` if it is 2, and both ways if it is 0. */
 typedef struct @node {
-  int column, right;
+  int column, right, missing;
   double value;
 } @node;
 
@@ -208,6 +209,10 @@ typedef struct @trees {
 static inline double @descend(const @node *nodes, int n, const double *m, const double *v) {
   while (nodes[n].column >= 0) {
     const double off = nodes[n].value - m[nodes[n].column], var = v[nodes[n].column];
+    if (nodes[n].missing && m[nodes[n].column] == 0 && var == 1) {
+      n = nodes[n].missing == 1 ? n + 1 : nodes[n].right;
+      continue;
+    }
     if (var > 0) {
       const double left = 0.5 * erfc(-off / sqrt(2 * var));
       return left * @descend(nodes, n + 1, m, v) + (1 - left) * @descend(nodes, nodes[n].right, m, v);
@@ -256,7 +261,8 @@ static inline double @cell_var(const @neighbours *all, int n, int q) {
   return all->x_var && q < all->x_columns ? all->x_var[(size_t)n * all->x_columns + q] : 0;
 }
 
-/* The places of the nearest rows, nearest first, by looking at all of them. */
+/* The places of the nearest rows, nearest first, by looking at all of them. Among more than 32,768 rows of many columns
+   fathom looks at a part of them only, and may take others, a little further away. */
 static inline int @find(const @neighbours *all, const @local_gp *gp, const double *m, int *near) {
   const int columns = all->x_columns + all->trend_columns;
   double distances[@MOST_NEAR];
@@ -266,7 +272,7 @@ static inline int @find(const @neighbours *all, const @local_gp *gp, const doubl
     if (gp->y[n] != gp->y[n]) continue;
     for (q = 0; q < columns; ++q) {
       const double off = @cell(all, n, q) * gp->inverse[q] - m[q] * gp->inverse[q];
-      sum = fma(off, off, sum); /* as fathom does, so that both take the same rows */
+      sum = fma(off, off, sum); /* fathom adds in another order: ties may be broken in another way */
     }
     if (gp->off) sum = fma(gp->off[n], gp->off[n], sum);
     if (!(sum < (found < all->count ? HUGE_VAL : distances[found - 1]))) continue;

@@ -201,6 +201,9 @@ TEST_F(HostileFile, TreesThatLeadNowhere) {
   content_.tensors[expert + ".targets.0.roots"].values[1] = 0;
   ExpectRefused("the roots of boosted trees are mixed up");
   content_ = good;
+  content_.tensors[expert + ".targets.0.nodes"].values[3] = 3;
+  ExpectRefused("missing cells go nowhere in a tree");
+  content_ = good;
   content_.tensors[expert + ".noise"].values[0] = 0;
   ExpectRefused("the noise of boosted trees is out of range");
 }
@@ -216,8 +219,8 @@ TEST_F(HostileFile, TreesThatAreNoTrees) {
   const auto make_tree = [&](const std::vector<double>& rights) {
     std::vector<double> nodes;
     for (const double right : rights)
-      nodes.insert(nodes.end(), {right > 0 ? 0.0 : -1.0, right, 0.0});
-    content_.tensors[prefix + "nodes"] = {{rights.size(), 3}, nodes};
+      nodes.insert(nodes.end(), {right > 0 ? 0.0 : -1.0, right, 0.0, 0.0});
+    content_.tensors[prefix + "nodes"] = {{rights.size(), 4}, nodes};
     content_.tensors[prefix + "roots"] = {{1}, {0}};
     description_["experts"][last]["nodes"][0] = rights.size();
     description_["experts"][last]["trees"][0] = 1;

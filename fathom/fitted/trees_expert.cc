@@ -101,6 +101,24 @@ void CheckTrees(const BoostedTrees& trees, Index inputs) {
   }
 }
 
+// Whether trees have learnt where missing cells go.
+bool KnowsMissing(const TreesExpert& expert) {
+  for (const BoostedTrees& trees : expert.trees()) {
+    for (const TreeNode& node : trees.nodes) {
+      if (node.missing != MissingCells::kBothWays) return true;
+    }
+  }
+  return false;
+}
+
+MissingCells ReadWay(double number) {
+  for (const MissingCells way :
+       {MissingCells::kBothWays, MissingCells::kLeft, MissingCells::kRight}) {
+    if (number == static_cast<double>(way)) return way;
+  }
+  ThrowError("missing cells go nowhere in a tree");
+}
+
 std::string TargetPrefix(Index target) { return "targets." + std::to_string(target) + "."; }
 
 }  // namespace
@@ -121,16 +139,19 @@ void TreesExpert::Check() const {
 }
 
 void TreesExpert::Write(Json* description, const ArrayWriter& arrays) const {
-  description->update({{"inputs", inputs_}, {"outputs", num_outputs()}});
+  const bool knows_missing = KnowsMissing(*this);
+  description->update(
+      {{"inputs", inputs_}, {"outputs", num_outputs()}, {"missing", knows_missing}});
   arrays.Write("noise", noise_);
   Vector bases(num_outputs());
   for (Index t = 0; t < num_outputs(); ++t) {
     const BoostedTrees& trees = trees_[static_cast<std::size_t>(t)];
     const auto size = static_cast<Index>(trees.nodes.size());
-    Matrix nodes(size, 3);
+    Matrix nodes(size, knows_missing ? 4 : 3);
     for (Index n = 0; n < size; ++n) {
       const TreeNode& node = trees.nodes[static_cast<std::size_t>(n)];
-      nodes.row(n) << node.column, node.right, node.value;
+      nodes.row(n).head(3) << node.column, node.right, node.value;
+      if (knows_missing) nodes(n, 3) = static_cast<double>(node.missing);
     }
     Vector roots(static_cast<Index>(trees.roots.size()));
     std::copy(trees.roots.begin(), trees.roots.end(), roots.begin());
@@ -151,6 +172,8 @@ std::shared_ptr<const Expert> ReadTreesExpert(const Json& description, const Arr
   ReadField(description, "outputs", &T);
   ReadField(description, "nodes", &sizes);
   ReadField(description, "trees", &counts);
+  bool knows_missing = false;  // as in files of before there was the field
+  if (description.contains("missing")) ReadField(description, "missing", &knows_missing);
   if (D < 1 || T < 1 || std::ssize(sizes) != T || std::ssize(counts) != T)
     ThrowError("boosted trees have no inputs or outputs");
   const Vector bases = arrays.TakeVector("base", T);
@@ -158,7 +181,7 @@ std::shared_ptr<const Expert> ReadTreesExpert(const Json& description, const Arr
   for (Index t = 0; t < T; ++t) {
     const auto place = static_cast<std::size_t>(t);
     const ArrayReader own = arrays.Under(TargetPrefix(t));
-    const Matrix nodes = own.TakeMatrix("nodes", sizes[place], 3);
+    const Matrix nodes = own.TakeMatrix("nodes", sizes[place], knows_missing ? 4 : 3);
     BoostedTrees trees;
     trees.base = bases[t];
     trees.roots = Whole(own.TakeVector("roots", counts[place]), sizes[place]);
@@ -166,7 +189,11 @@ std::shared_ptr<const Expert> ReadTreesExpert(const Json& description, const Arr
     const std::vector<std::int32_t> rights = Whole(nodes.col(1), sizes[place]);
     for (Index n = 0; n < nodes.rows(); ++n) {
       const auto node = static_cast<std::size_t>(n);
-      trees.nodes.push_back({columns[node], rights[node], nodes(n, 2)});
+      trees.nodes.push_back(
+          {.column = columns[node],
+           .right = rights[node],
+           .value = nodes(n, 2),
+           .missing = knows_missing ? ReadWay(nodes(n, 3)) : MissingCells::kBothWays});
     }
     all.push_back(std::move(trees));
   }

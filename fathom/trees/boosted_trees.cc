@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "fathom/base/error.h"
@@ -13,8 +14,9 @@ namespace {
 
 constexpr std::size_t kMostBins = 256;
 
-// Half way between neighbouring values; of many values, between those at even shares of the rows.
-std::vector<double> CutsBetween(std::vector<double> values) {
+// Half way between neighbouring values; of more than `most_bins` values, between those at even
+// shares of the rows.
+std::vector<double> CutsBetween(std::vector<double> values, std::size_t most_bins) {
   std::sort(values.begin(), values.end());
   std::vector<double> distinct = values;
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
@@ -26,25 +28,35 @@ std::vector<double> CutsBetween(std::vector<double> values) {
     // Between neighbouring floating-point numbers there is none.
     if (cut < *high && (cuts.empty() || cut > cuts.back())) cuts.push_back(cut);
   };
-  if (distinct.size() <= kMostBins) {
+  if (distinct.size() <= most_bins) {
     for (const double value : distinct) cut_above(value);
   } else {
-    for (std::size_t b = 1; b < kMostBins; ++b) cut_above(values[b * values.size() / kMostBins]);
+    for (std::size_t b = 1; b < most_bins; ++b) cut_above(values[b * values.size() / most_bins]);
   }
   return cuts;
 }
 
 // The cells of a table by their places among the cuts of their columns, of which there are at most
-// 255: a cell of bin b is above cut b - 1 and at most cut b.
+// 255: a cell of bin b is above cut b - 1 and at most cut b. Where a column has missing cells, its
+// last cut is above all numbers, and the last bin, above that cut, has the missing cells.
 struct BinnedTable {
-  BinnedTable(const Matrix& x, std::span<const Index> rows, Index columns)
+  BinnedTable(const Moments& x, std::span<const Index> rows, Index columns)
       : width(static_cast<std::size_t>(columns)), bins(rows.size() * width) {
-    std::vector<double> values(rows.size());
     for (Index c = 0; c < columns; ++c) {
-      for (std::size_t n = 0; n < rows.size(); ++n) values[n] = x(rows[n], c);
-      cuts.push_back(CutsBetween(values));
+      const auto is_missing = [&](Index n) { return IsMissing(x.mean(n, c), x.var(n, c)); };
+      std::vector<double> known;
+      for (const Index n : rows) {
+        if (!is_missing(n)) known.push_back(x.mean(n, c));
+      }
+      const bool all_known = known.size() == rows.size();
+      cuts.push_back(CutsBetween(std::move(known), all_known ? kMostBins : kMostBins - 1));
+      if (!all_known) cuts.back().push_back(std::numeric_limits<double>::max());
+      has_missing.push_back(!all_known);
       for (std::size_t n = 0; n < rows.size(); ++n) {
-        const auto place = std::lower_bound(cuts.back().begin(), cuts.back().end(), values[n]);
+        const auto place =
+            is_missing(rows[n])
+                ? cuts.back().end()
+                : std::lower_bound(cuts.back().begin(), cuts.back().end(), x.mean(rows[n], c));
         bins[n * width + static_cast<std::size_t>(c)] =
             static_cast<std::uint8_t>(place - cuts.back().begin());
       }
@@ -54,10 +66,25 @@ struct BinnedTable {
   const std::uint8_t* Row(std::int32_t n) const {
     return &bins[static_cast<std::size_t>(n) * width];
   }
+  std::size_t LastBin(Index column) const { return cuts[static_cast<std::size_t>(column)].size(); }
 
   std::size_t width;
   std::vector<std::vector<double>> cuts;  // [columns]
+  std::vector<bool> has_missing;          // [columns]
   std::vector<std::uint8_t> bins;         // [rows, columns]
+};
+
+// The rows up to this bin go left.
+struct Division {
+  Index column = -1;
+  std::size_t bin = 0;
+  MissingCells missing = MissingCells::kBothWays;  // both ways if the column has none
+
+  bool IsLeft(std::size_t bin_of_row, std::size_t last_bin) const {
+    if (missing != MissingCells::kBothWays && bin_of_row == last_bin)
+      return missing == MissingCells::kLeft;
+    return bin_of_row <= bin;
+  }
 };
 
 struct Sums {
@@ -78,7 +105,7 @@ using Histogram = std::vector<Sums>;
 class TreeGrower {
  public:
   // Row n of y and of the counts is rows[n] of x.
-  TreeGrower(const Matrix& x, std::span<const Index> rows, Vector y, Vector counts,
+  TreeGrower(const Moments& x, std::span<const Index> rows, Vector y, Vector counts,
              const TreeFit& options)
       : table_(x, rows, options.columns > 0 ? std::min(options.columns, x.cols()) : x.cols()),
         residual_(std::move(y)),
@@ -96,7 +123,7 @@ class TreeGrower {
     }
     AskSome(stream);
     trees_.roots.push_back(static_cast<std::int32_t>(trees_.nodes.size()));
-    bins_of_nodes_.clear();
+    divisions_.clear();
     Grow(seen, 0, {});
     for (const std::int32_t n : others) residual_[n] -= Newest(n);
   }
@@ -104,14 +131,11 @@ class TreeGrower {
   BoostedTrees Take() { return std::move(trees_); }
 
  private:
-  struct Division {
-    Index column = -1;
-    std::size_t bin = 0;  // the last on the left
-  };
   // The best division that was found so far.
   struct Search {
     Division best;
-    double most;  // its score
+    double most;                 // its score
+    double left = 0, right = 0;  // the rows on its sides
   };
 
   // Chooses the columns that the next tree may ask.
@@ -169,7 +193,7 @@ class TreeGrower {
     }
     const Division division = search.best;
     const std::size_t own = trees_.nodes.size();
-    bins_of_nodes_.push_back(static_cast<std::uint8_t>(division.bin));
+    divisions_.push_back(division);
     if (division.column < 0) {
       const double value = fit_.rate * sums.G / (sums.C + fit_.penalty);
       trees_.nodes.push_back({.value = value});
@@ -177,10 +201,10 @@ class TreeGrower {
       return;
     }
     trees_.nodes.push_back({.column = static_cast<std::int32_t>(division.column),
-                            .value = CutsOf(division.column)[division.bin]});
-    const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](std::int32_t n) {
-      return table_.Row(n)[division.column] <= division.bin;
-    });
+                            .value = CutsOf(division.column)[division.bin],
+                            .missing = division.missing});
+    const auto middle = std::stable_partition(rows.begin(), rows.end(),
+                                              [&](std::int32_t n) { return IsLeft(division, n); });
     const std::span<std::int32_t> left(rows.begin(), middle), right(middle, rows.end());
     Histogram of_left, of_right;
     if (depth + 1 < fit_.depth)
@@ -201,6 +225,10 @@ class TreeGrower {
     if (!AreFew(right)) *of_right = std::move(left_is_larger ? smaller : both);
   }
 
+  bool IsLeft(const Division& division, std::int32_t n) const {
+    return division.IsLeft(table_.Row(n)[division.column], table_.LastBin(division.column));
+  }
+
   // Takes a division of a node with these sums if it is better. False if too few rows are on the
   // right, as they will be behind it.
   bool Try(const Division& division, const Sums& left, const Sums& sums, Search* search) const {
@@ -210,18 +238,37 @@ class TreeGrower {
     const double score = left.Score(fit_.penalty) + right.Score(fit_.penalty);
     // Empty bins hold what rounding has left there.
     constexpr double kRounding = 1e-12;
-    if (score > search->most * (1 + kRounding)) *search = {division, score};
+    if (score > search->most * (1 + kRounding)) *search = {division, score, left.C, right.C};
     return true;
+  }
+
+  // Calls try_cuts(missing, left) for each way of the missing cells of a node, where `left` begins
+  // with those that go left. Cells that no row of the node tells about go with the larger part.
+  template <class TryCuts>
+  void ForEachWay(Index column, const Sums& missing, Search* search, TryCuts try_cuts) const {
+    if (!table_.has_missing[static_cast<std::size_t>(column)]) {
+      try_cuts(MissingCells::kBothWays, Sums());
+      return;
+    }
+    const double before = search->most;
+    try_cuts(MissingCells::kRight, Sums());
+    if (missing.C > 0) {
+      try_cuts(MissingCells::kLeft, missing);
+    } else if (search->most > before && search->left > search->right) {
+      search->best.missing = MissingCells::kLeft;
+    }
   }
 
   void SearchBins(const Histogram& histogram, const Sums& sums, Search* search) const {
     for (std::size_t i = 0; i < asked_.size(); ++i) {
+      const Index c = asked_[i];
       const Sums* bins = &histogram[begin_of_[i]];
-      Sums left;
-      for (std::size_t b = 0; b < CutsOf(asked_[i]).size(); ++b) {
-        left.Add(bins[b]);
-        if (!Try({asked_[i], b}, left, sums, search)) break;
-      }
+      ForEachWay(c, bins[table_.LastBin(c)], search, [&](MissingCells missing, Sums left) {
+        for (std::size_t b = 0; b < CutsOf(c).size(); ++b) {
+          left.Add(bins[b]);
+          if (!Try({c, b, missing}, left, sums, search)) break;
+        }
+      });
     }
   }
 
@@ -233,26 +280,34 @@ class TreeGrower {
         order[i] =
             (std::uint32_t{table_.Row(rows[i])[c]} << kPlaceBits) + static_cast<std::uint32_t>(i);
       std::sort(order.begin(), order.end());
-      Sums left;
-      for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-        left.Add(SumsOf(rows[order[i] & ((1U << kPlaceBits) - 1)]));
-        const std::size_t bin = order[i] >> kPlaceBits;
-        if (bin == order[i + 1] >> kPlaceBits) continue;
-        if (!Try({c, bin}, left, sums, search)) break;
+      const auto sums_at = [&](std::size_t i) {
+        return SumsOf(rows[order[i] & ((1U << kPlaceBits) - 1)]);
+      };
+      const auto bin_at = [&](std::size_t i) { return std::size_t{order[i] >> kPlaceBits}; };
+      std::size_t known = order.size();
+      Sums missing;
+      if (table_.has_missing[static_cast<std::size_t>(c)]) {
+        while (known > 0 && bin_at(known - 1) == table_.LastBin(c)) missing.Add(sums_at(--known));
       }
+      ForEachWay(c, missing, search, [&](MissingCells way, Sums left) {
+        for (std::size_t i = 0; i < known && i + 1 < order.size(); ++i) {
+          left.Add(sums_at(i));
+          const std::size_t bin = bin_at(i);
+          if (bin == bin_at(i + 1)) continue;
+          if (!Try({c, bin, way}, left, sums, search)) break;
+        }
+      });
     }
   }
 
   // What the newest tree says of a row.
   double Newest(std::int32_t n) const {
-    const std::uint8_t* bins = table_.Row(n);
     const auto root = static_cast<std::size_t>(trees_.roots.back());
     std::size_t node = root;
     while (trees_.nodes[node].column >= 0) {
-      const TreeNode& here = trees_.nodes[node];
-      node = bins[here.column] <= bins_of_nodes_[node - root]
+      node = IsLeft(divisions_[node - root], n)
                  ? node + 1
-                 : static_cast<std::size_t>(here.right);
+                 : static_cast<std::size_t>(trees_.nodes[node].right);
     }
     return trees_.nodes[node].value;
   }
@@ -261,15 +316,15 @@ class TreeGrower {
   Vector residual_;
   Vector counts_;
   const TreeFit& fit_;
-  std::vector<Index> asked_;                 // columns, by the tree that grows
-  std::vector<std::size_t> begin_of_;        // [asked] where its bins begin in a histogram
-  std::size_t bins_in_all_ = 0;              // of a histogram
-  std::vector<std::uint8_t> bins_of_nodes_;  // the last on the left, of the tree that grows
+  std::vector<Index> asked_;           // columns, by the tree that grows
+  std::vector<std::size_t> begin_of_;  // [asked] where its bins begin in a histogram
+  std::size_t bins_in_all_ = 0;        // of a histogram
+  std::vector<Division> divisions_;    // [nodes] of the tree that grows
   BoostedTrees trees_;
 };
 
 // The rows that teach.
-std::vector<Index> Teachers(const Matrix& x, const Vector& y, const TreeFit& options,
+std::vector<Index> Teachers(const Moments& x, const Vector& y, const TreeFit& options,
                             RandomStream* stream) {
   std::vector<Index> known;
   for (Index n = 0; n < y.size(); ++n) {
@@ -293,6 +348,10 @@ double ExpectedFrom(const std::vector<TreeNode>& nodes, std::size_t node, const 
     const auto right = static_cast<std::size_t>(here.right);
     const double off = here.value - mean[here.column];
     const double spread = var[here.column];
+    if (here.missing != MissingCells::kBothWays && IsMissing(mean[here.column], spread)) {
+      node = here.missing == MissingCells::kLeft ? node + 1 : right;
+      continue;
+    }
     if (spread > 0) {
       const double left = 0.5 * std::erfc(-off / std::sqrt(2 * spread));
       return left * ExpectedFrom(nodes, node + 1, mean, var) +
@@ -329,7 +388,7 @@ BoostedTrees MeanOfBags(const std::vector<BoostedTrees>& bags) {
 
 }  // namespace
 
-BoostedTrees FitBoostedTrees(const Matrix& x, const Vector& y, const Vector& weights,
+BoostedTrees FitBoostedTrees(const Moments& x, const Vector& y, const Vector& weights,
                              const TreeFit& options) {
   RandomStream stream(options.seed, 15);
   const std::vector<Index> rows = Teachers(x, y, options, &stream);
@@ -350,15 +409,14 @@ double PredictTrees(const BoostedTrees& trees, const double* mean, const double*
   return sum;
 }
 
-Matrix PredictInStages(const BoostedTrees& trees, const Matrix& x, Index every) {
-  const Vector certain = Vector::Zero(x.cols());
+Matrix PredictInStages(const BoostedTrees& trees, const Moments& x, Index every) {
   const Index stages = std::ssize(trees.roots) / every;
   Matrix predicted(x.rows(), stages);
   for (Index n = 0; n < x.rows(); ++n) {
     double sum = trees.base;
     for (Index round = 0; round < stages * every; ++round) {
       const auto root = static_cast<std::size_t>(trees.roots[static_cast<std::size_t>(round)]);
-      sum += ExpectedFrom(trees.nodes, root, x.row(n).data(), certain.data());
+      sum += ExpectedFrom(trees.nodes, root, x.mean.row(n).data(), x.var.row(n).data());
       if ((round + 1) % every == 0) predicted(n, round / every) = sum;
     }
   }

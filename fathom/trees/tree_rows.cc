@@ -5,14 +5,15 @@
 
 namespace fathom {
 
-TreeRows::TreeRows(const BoostedTrees& trees) : trees_(trees), nodes_(trees.nodes) {
+TreeRows::TreeRows(const BoostedTrees& trees) : trees_(trees), nodes_(trees.nodes.size()) {
   std::vector<std::int32_t> depth(nodes_.size(), 0);
   for (std::size_t n = nodes_.size(); n-- > 0;) {  // those below a node stand behind it
-    TreeNode& node = nodes_[n];
+    const TreeNode& node = trees.nodes[n];
+    nodes_[n] = {.column = node.column, .right = node.right, .value = node.value};
     if (node.column < 0) {
-      node = {.column = 0,
-              .right = static_cast<std::int32_t>(n),
-              .value = -std::numeric_limits<double>::infinity()};
+      nodes_[n] = {.column = 0,
+                   .right = static_cast<std::int32_t>(n),
+                   .value = std::numeric_limits<double>::quiet_NaN()};
     } else {
       depth[n] = 1 + std::max(depth[n + 1], depth[static_cast<std::size_t>(node.right)]);
     }
@@ -23,20 +24,20 @@ TreeRows::TreeRows(const BoostedTrees& trees) : trees_(trees), nodes_(trees.node
 
 void TreeRows::Predict(const Moments& x, Index first, std::span<double> mean) const {
   const auto count = static_cast<Index>(mean.size());
-  const auto means = x.mean.middleRows(first, count);
-  if ((x.var.middleRows(first, count).array() == 0).all() && means.allFinite()) {
-    PredictCertain(x.mean, first, mean);
-    return;
+  PredictCertain(x.mean, first, mean);
+  for (Index n = 0; n < count; ++n) {
+    const auto row = x.mean.row(first + n);
+    const auto var = x.var.row(first + n);
+    if (!(var.array() == 0).all() || !row.allFinite())
+      mean[n] = PredictTrees(trees_, row.data(), var.data());
   }
-  for (Index n = 0; n < count; ++n)
-    mean[n] = PredictTrees(trees_, x.mean.row(first + n).data(), x.var.row(first + n).data());
 }
 
 void TreeRows::PredictCertain(const Matrix& x, Index first, std::span<double> mean) const {
   constexpr Index kSide = 8;
   std::fill(mean.begin(), mean.end(), trees_.base);
   const auto count = static_cast<Index>(mean.size());
-  const TreeNode* const nodes = nodes_.data();
+  const Step* const nodes = nodes_.data();
   for (const Tree& tree : order_) {
     for (Index begin = 0; begin < count; begin += kSide) {
       const double* rows[kSide];
@@ -47,7 +48,7 @@ void TreeRows::PredictCertain(const Matrix& x, Index first, std::span<double> me
       }
       for (std::int32_t step = 0; step < tree.depth; ++step) {
         for (Index i = 0; i < kSide; ++i) {
-          const TreeNode& node = nodes[at[i]];
+          const Step& node = nodes[at[i]];
           const std::int32_t left = rows[i][node.column] <= node.value ? -1 : 0;  // all bits
           at[i] = node.right ^ ((node.right ^ (at[i] + 1)) & left);
         }

@@ -11,7 +11,7 @@ namespace {
 
 BoostedTrees RandomTrees(const Matrix& x, RandomStream* stream) {
   const Vector y = stream->NormalMatrix(x.rows(), 1).col(0) + x.col(1).cwiseAbs2();
-  return FitBoostedTrees(x, y, {}, {.rounds = 20});
+  return FitBoostedTrees(Moments::Certain(x), y, {}, {.rounds = 20});
 }
 
 void ExpectTheSame(const BoostedTrees& trees, const Moments& x, Index first, Index count) {

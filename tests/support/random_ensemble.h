@@ -114,8 +114,12 @@ inline std::shared_ptr<const Expert> RandomTrees(Index inputs, Index targets,
   std::vector<BoostedTrees> trees;
   for (Index t = 0; t < targets; ++t) {
     const TreeFit fit{.rounds = 5, .depth = 3, .seed = static_cast<std::uint64_t>(t)};
-    trees.push_back(
-        FitBoostedTrees(stream->NormalMatrix(60, inputs), RandomVector(60, stream), {}, fit));
+    Moments x = Moments::Certain(stream->NormalMatrix(60, inputs));
+    for (Index n = 0; n < x.rows(); n += 5) {
+      x.mean(n, n % inputs) = 0;  // missing
+      x.var(n, n % inputs) = 1;
+    }
+    trees.push_back(FitBoostedTrees(x, RandomVector(60, stream), {}, fit));
   }
   return std::make_shared<TreesExpert>(std::move(trees), RandomPositive(targets, 0.3, stream),
                                        inputs);
