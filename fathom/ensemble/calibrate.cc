@@ -94,14 +94,15 @@ struct LocalNoise {
 // [N, targets]: the centres, or their mean over rows with the same inputs. A row that is left out of
 // many with its inputs moves the centre away from itself, so the centre would tell how far off it
 // is.
-Matrix CentresOfPlaces(const Moments& x, Matrix centre) {
-  const std::vector<std::int32_t> first = FindCopies(x, Matrix(x.rows(), 0));
+Matrix CentresOfPlaces(const ScaledTable& table, Matrix centre) {
+  const std::vector<std::int32_t> first = FindCopies(table.x, Matrix(table.rows(), 0));
   Matrix sums = Matrix::Zero(centre.rows(), centre.cols());
   Vector counts = Vector::Zero(centre.rows());
   for (Index n = 0; n < centre.rows(); ++n) {
     if (first[n] < 0) continue;
-    sums.row(first[n]) += centre.row(n);
-    counts[first[n]] += 1;
+    const double weight = table.weights.size() > 0 ? table.weights[n] : 1;
+    sums.row(first[n]) += weight * centre.row(n);
+    counts[first[n]] += weight;
   }
   for (Index n = 0; n < centre.rows(); ++n) {
     if (first[n] >= 0) centre.row(n) = sums.row(first[n]) / counts[first[n]];
@@ -115,7 +116,7 @@ LocalNoise FitLocalNoise(const ScaledTable& table, const LeftOut& left_out, std:
   const Index T = table.targets();
   const auto folds = static_cast<std::int32_t>(table.folds.size());
   Moments x(N, table.x.cols() + T);
-  x.mean << table.x.mean, CentresOfPlaces(table.x, left_out.centre.mean);
+  x.mean << table.x.mean, CentresOfPlaces(table, left_out.centre.mean);
   x.var << table.x.var, Matrix::Zero(N, T);
   const Matrix own = LogErrors(table.y, left_out.centre);
   std::vector<Matrix> views;  // [folds] of [N, T]

@@ -106,7 +106,10 @@ class EnsembleTraining {
   // Goes on to the kind of a network of a checkpoint. Kinds before it that are not complete have
   // failed. False if there is no such kind.
   bool GoOnTo(const Recipe& network) {
-    while (HasNext() && !IsOfKind(network, kinds_[kind_].recipe())) alive_[kind_++] = false;
+    while (HasNext() && !IsOfKind(network, kinds_[kind_].recipe())) {
+      if (failure_.empty()) failure_ = "before the training was resumed";
+      alive_[kind_++] = false;
+    }
     return kind_ < kinds_.size();
   }
 

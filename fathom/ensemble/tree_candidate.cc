@@ -36,8 +36,16 @@ Vector SquaredErrors(const Vector& y, const Matrix& stages, const Vector& weight
 
 bool TreeCandidate::CanLearn(const ScaledTable& table) {
   constexpr Index kTooFew = 50;
-  const bool as_in_the_file = table.input_scaler.directions.size() == 0;
-  return table.rows() > kTooFew && (table.AllCertain() || as_in_the_file);
+  if (table.rows() <= kTooFew) return false;
+  const auto known_or_missing = [&](Index n, Index c) {
+    return table.x.var(n, c) == 0 || IsMissing(table.x.mean(n, c), table.x.var(n, c));
+  };
+  for (Index n = 0; n < table.rows(); ++n) {
+    for (Index c = 0; c < table.x.cols(); ++c) {
+      if (!known_or_missing(n, c)) return false;
+    }
+  }
+  return true;
 }
 
 TreeCandidate::TreeCandidate(const ScaledTable& table, const Options& options,

@@ -14,8 +14,9 @@ namespace fathom {
 
 class TreeCandidate {
  public:
-  // Whether the table has rows enough. If cells are missing, its columns must not have been turned
-  // (whiten.h), which would make each of them a bit uncertain and none missing.
+  // Whether the table has rows enough, whose cells are known or missing. Trees do not know how
+  // uncertain cells make them, and would have to go both ways at every division. (Columns that are
+  // turned, see whiten.h, make all cells of a row uncertain where one is missing.)
   static bool CanLearn(const ScaledTable& table);
 
   struct Options {

@@ -112,6 +112,30 @@ TEST(ModelFile, TreesComeBack) {
                  ModelPredictor(LoadModel(folder.Path("model.fathom")), 2).Predict(rows));
 }
 
+// They did not say where missing cells go, and had three numbers per node.
+TEST(ModelFile, TreesOfOlderFilesAreRead) {
+  const TestFolder folder;
+  const Model model = RandomEnsemble({.targets = 2, .trees = true});
+  const std::string path = folder.Path("model.fathom");
+  SaveModel(model, path);
+  SafeTensors content = ReadSafeTensors(path);
+  nlohmann::json description = nlohmann::json::parse(content.metadata.at("model"));
+  for (nlohmann::json& expert : description["experts"]) expert.erase("missing");
+  for (auto& [name, tensor] : content.tensors) {
+    if (!name.ends_with(".nodes")) continue;
+    std::vector<double> nodes;
+    for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+      if (i % 4 != 3) nodes.push_back(tensor.values[i]);
+    }
+    tensor = {{tensor.shape[0], 3}, nodes};
+  }
+  content.metadata["model"] = description.dump();
+  WriteSafeTensors(path, content);
+  const Moments known = Moments::Certain(RandomStream(3).NormalMatrix(5, 3));
+  ExpectSameBits(ModelPredictor(model, 1).Predict(known),
+                 ModelPredictor(LoadModel(path), 1).Predict(known));
+}
+
 TEST(ModelFile, SharedArraysAreWrittenOnce) {
   const TestFolder folder;
   Recipe recipe = SmallRecipe();

@@ -173,7 +173,7 @@ std::shared_ptr<const Expert> ReadTreesExpert(const Json& description, const Arr
   ReadField(description, "nodes", &sizes);
   ReadField(description, "trees", &counts);
   bool knows_missing = false;  // as in files of before there was the field
-  if (description.contains("missing")) ReadField(description, "missing", &knows_missing);
+  ReadOptionalField(description, "missing", &knows_missing);
   if (D < 1 || T < 1 || std::ssize(sizes) != T || std::ssize(counts) != T)
     ThrowError("boosted trees have no inputs or outputs");
   const Vector bases = arrays.TakeVector("base", T);

@@ -107,8 +107,11 @@ RidgeFit FitComplete(const Moments& x, const Matrix& y, const RowCounts& rows) {
 // v_n) = sum_n c_n, where v_n comes from uncertain cells and g_n from leaving the row out.
 double NoiseBeside(const Vector& squared_errors, const Vector& g, const Vector& v,
                    const Vector& counts) {
-  double least = std::log(1e-12);
-  double most = std::log(std::max(1e-12, squared_errors.cwiseQuotient(g).maxCoeff()));
+  constexpr double kLeastNoise = 1e-12;
+  if ((v.array() == 0).all())
+    return std::max(kLeastNoise, counts.dot(squared_errors.cwiseQuotient(g)) / counts.sum());
+  double least = std::log(kLeastNoise);
+  double most = std::log(std::max(kLeastNoise, squared_errors.cwiseQuotient(g).maxCoeff()));
   constexpr int kHalvings = 60;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = 0.5 * (least + most);
@@ -119,8 +122,8 @@ double NoiseBeside(const Vector& squared_errors, const Vector& g, const Vector& 
   return std::exp(most);
 }
 
-// Where the rows are too few to tell all directions apart, new rows lie in others, of which the line
-// knows nothing, as left-out rows do.
+// Whether the rows tell all directions apart. Where they are too few for that, new rows lie in
+// others, of which the line knows nothing, as left-out rows do.
 bool KnowsAllDirections(const RidgeFit& fit, const Vector& counts) {
   const double different_rows = counts.cwiseQuotient(fit.counts).sum();
   return static_cast<double>(fit.ridge.eigenvalues.size()) < different_rows - 1.5;
@@ -128,9 +131,10 @@ bool KnowsAllDirections(const RidgeFit& fit, const Vector& counts) {
 
 // Rows with uncertain cells are off by what the cells may be. They teach the line less, and say so
 // of themselves when they are left out.
-RidgeFit FitUncertain(const Moments& x, const Matrix& y, const RowCounts& rows) {
+RidgeFit FitWithNoise(const Moments& x, const Matrix& y, const RowCounts& rows) {
   RidgeFit fit = FitComplete(x, y, rows);
   const Vector& counts = rows.counts;
+  const bool knows_all = KnowsAllDirections(fit, counts);
   const int last_round = (x.var.array() > 0).any() ? 2 : 0;
   for (int round = 0; round <= last_round; ++round) {
     const Matrix v = Product({x.var}, {fit.ridge.weights.cwiseAbs2()});
@@ -140,9 +144,8 @@ RidgeFit FitUncertain(const Moments& x, const Matrix& y, const RowCounts& rows) 
       const Vector squared_errors = (y - fit.left_out.mean).col(t).cwiseAbs2();
       const double noise = NoiseBeside(squared_errors, g, v.col(t), counts);
       // The usual left-out row stands for new ones.
-      const double usual =
-          KnowsAllDirections(fit, counts) ? 0 : counts.dot(g.array().log().matrix()) / counts.sum();
-      fit.ridge.noise[t] = noise * std::exp(usual);
+      const double usual = counts.dot(g.array().log().matrix()) / counts.sum();
+      fit.ridge.noise[t] = knows_all ? noise : noise * std::exp(usual);
       fit.left_out.var.col(t) = noise * g + v.col(t);
       teaches.array() += noise / (noise + v.col(t).array()) / static_cast<double>(y.cols());
     }
@@ -158,7 +161,7 @@ void ScaleNoise(const Matrix& y, const Vector& counts, RidgeFit* fit) {
     for (Index n = 0; n < y.rows(); ++n) {
       if (!std::isnan(y(n, t))) known += counts[n];
     }
-    const double more = fit->ridge.rows / std::max(known, 1.0);
+    const double more = counts.sum() / std::max(known, 1.0);
     fit->ridge.noise[t] *= more;
     fit->left_out.var.col(t) *= more;
   }
@@ -169,13 +172,13 @@ void ScaleNoise(const Matrix& y, const Vector& counts, RidgeFit* fit) {
 RidgeFit FitRidge(const Moments& x, const Matrix& y, const Vector& weights,
                   const std::vector<std::int32_t>& copies) {
   const RowCounts rows{weights.size() > 0 ? weights : Vector(Vector::Ones(x.rows())), copies};
-  if (!y.hasNaN()) return FitUncertain(x, y, rows);
+  if (!y.hasNaN()) return FitWithNoise(x, y, rows);
   // The guesses come nearer to their end by the share of missing cells in each round.
   constexpr int kRounds = 25;
   Matrix guessed = y.array().isNaN().select(0, y);
   RidgeFit fit;
   for (int round = 0; round < kRounds; ++round) {
-    fit = FitUncertain(x, guessed, rows);
+    fit = FitWithNoise(x, guessed, rows);
     guessed = y.array().isNaN().select(PredictRidge(fit.ridge, x).mean, y);
   }
   ScaleNoise(y, rows.counts, &fit);

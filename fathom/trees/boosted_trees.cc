@@ -13,6 +13,8 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMostBins = 256;
+// Above the cells of any standardised column, and a number in single precision, too.
+constexpr double kAboveAll = std::numeric_limits<float>::max();
 
 // Half way between neighbouring values; of more than `most_bins` values, between those at even
 // shares of the rows.
@@ -50,7 +52,7 @@ struct BinnedTable {
       }
       const bool all_known = known.size() == rows.size();
       cuts.push_back(CutsBetween(std::move(known), all_known ? kMostBins : kMostBins - 1));
-      if (!all_known) cuts.back().push_back(std::numeric_limits<double>::max());
+      if (!all_known) cuts.back().push_back(kAboveAll);
       has_missing.push_back(!all_known);
       for (std::size_t n = 0; n < rows.size(); ++n) {
         const auto place =
@@ -131,6 +133,8 @@ class TreeGrower {
   BoostedTrees Take() { return std::move(trees_); }
 
  private:
+  // Empty bins hold what rounding has left there.
+  static constexpr double kRounding = 1e-12;
   // The best division that was found so far.
   struct Search {
     Division best;
@@ -236,23 +240,26 @@ class TreeGrower {
     if (left.C < fit_.least) return true;
     if (right.C < fit_.least) return false;
     const double score = left.Score(fit_.penalty) + right.Score(fit_.penalty);
-    // Empty bins hold what rounding has left there.
-    constexpr double kRounding = 1e-12;
     if (score > search->most * (1 + kRounding)) *search = {division, score, left.C, right.C};
     return true;
   }
 
-  // Calls try_cuts(missing, left) for each way of the missing cells of a node, where `left` begins
-  // with those that go left. Cells that no row of the node tells about go with the larger part.
+  // First tries to divide known cells from missing ones. Then calls try_cuts(missing, left) for each
+  // way of the missing cells of a node with these sums, where `left` begins with those that go
+  // left. Cells that no row of the node tells about go with the larger part.
   template <class TryCuts>
-  void ForEachWay(Index column, const Sums& missing, Search* search, TryCuts try_cuts) const {
+  void ForEachWay(Index column, const Sums& missing, const Sums& sums, Search* search,
+                  TryCuts try_cuts) const {
     if (!table_.has_missing[static_cast<std::size_t>(column)]) {
       try_cuts(MissingCells::kBothWays, Sums());
       return;
     }
+    const bool are_there = missing.C > kRounding * sums.C;
     const double before = search->most;
+    const Division known_or_not{column, table_.LastBin(column) - 1, MissingCells::kRight};
+    if (are_there) Try(known_or_not, sums.Without(missing), sums, search);
     try_cuts(MissingCells::kRight, Sums());
-    if (missing.C > 0) {
+    if (are_there) {
       try_cuts(MissingCells::kLeft, missing);
     } else if (search->most > before && search->left > search->right) {
       search->best.missing = MissingCells::kLeft;
@@ -263,7 +270,7 @@ class TreeGrower {
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       const Index c = asked_[i];
       const Sums* bins = &histogram[begin_of_[i]];
-      ForEachWay(c, bins[table_.LastBin(c)], search, [&](MissingCells missing, Sums left) {
+      ForEachWay(c, bins[table_.LastBin(c)], sums, search, [&](MissingCells missing, Sums left) {
         for (std::size_t b = 0; b < CutsOf(c).size(); ++b) {
           left.Add(bins[b]);
           if (!Try({c, b, missing}, left, sums, search)) break;
@@ -289,7 +296,7 @@ class TreeGrower {
       if (table_.has_missing[static_cast<std::size_t>(c)]) {
         while (known > 0 && bin_at(known - 1) == table_.LastBin(c)) missing.Add(sums_at(--known));
       }
-      ForEachWay(c, missing, search, [&](MissingCells way, Sums left) {
+      ForEachWay(c, missing, sums, search, [&](MissingCells way, Sums left) {
         for (std::size_t i = 0; i < known && i + 1 < order.size(); ++i) {
           left.Add(sums_at(i));
           const std::size_t bin = bin_at(i);

@@ -37,6 +37,18 @@ TEST(TreeRows, SayBitByBitWhatRowsSayAlone) {
   ExpectTheSame(trees, beyond, 11, 8);
 }
 
+TEST(TreeRows, SayOfMissingCellsWhatRowsSayAlone) {
+  RandomStream stream(2);
+  Moments x = Moments::Certain(stream.NormalMatrix(300, 3));
+  for (Index n = 0; n < 300; n += 4) {
+    x.mean(n, n % 3) = 0;
+    x.var(n, n % 3) = 1;
+  }
+  const Vector y = stream.NormalMatrix(300, 1).col(0) + 2 * x.var.rowwise().sum();
+  const BoostedTrees trees = FitBoostedTrees(x, y, {}, {.rounds = 20});
+  for (const Index count : {1, 8, 9, 64}) ExpectTheSame(trees, x, 11, count);
+}
+
 TEST(TreeRows, TreesMayBeLeaves) {
   const BoostedTrees trees{.base = 1, .nodes = {{.value = 2}, {.value = 3}}, .roots = {0, 1}};
   std::vector<double> mean(3);
