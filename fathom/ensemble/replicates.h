@@ -14,13 +14,13 @@
 
 namespace fathom {
 
-// Variances in units of the expected squared error.
+// Variances in units of the expected squared error, of which only the ratio matters.
 struct ReplicateEffect {
   double between = 0;  // rho
   double within = 1;   // s
 };
 
-// From errors z [N] and the group of each row, counted from 0. Five pairs that differ as much as
+// From errors z [N], cut at 2, and the group of each row, counted from 0. Five pairs that differ as much as
 // unrelated rows are added, so that few copies promise little.
 ReplicateEffect FitReplicateEffect(const Vector& z, const std::vector<Index>& group_of_row);
 
