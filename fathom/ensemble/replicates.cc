@@ -109,9 +109,9 @@ std::shared_ptr<const SeenRows> LearnFromReplicates(const ScaledTable& table, co
       for (const Index n : rows) {
         centre += mean(n, t) / k;
         width += sd(n, t) / k;
-        error += z[n] / k;
+        error += (table.y(n, t) - mean(n, t)) / k;
       }
-      seen->mean(g, t) = centre + width * w * error;
+      seen->mean(g, t) = centre + w * error;
       seen->var(g, t) = width * width * (s + rho * s / (k * rho + s)) / (rho + s);
     }
   }

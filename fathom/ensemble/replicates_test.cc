@@ -90,6 +90,18 @@ TEST(Replicates, ARowThatIsThereTwiceIsKnown) {
   EXPECT_EQ(index.Find(unseen, 0), -1);
 }
 
+// One of two copies is thought to be known well, so that its error is a hundred times what was
+// expected.
+TEST(Replicates, ARowIsNotMovedBeyondItsCopies) {
+  const ScaledTable table = TableWithCopies(300);
+  Matrix sd = Matrix::Ones(300, 1);
+  sd(1, 0) = 0.01 * std::abs(table.y(1, 0));
+  const auto seen = LearnFromReplicates(table, Matrix::Zero(300, 1), sd);
+  ASSERT_NE(seen, nullptr);
+  const Index row = SeenRowsIndex(*seen).Find(table.x, 1);
+  EXPECT_LT(std::abs(seen->mean(row, 0)), std::abs(table.y(1, 0)));
+}
+
 TEST(Replicates, TablesWithoutCopiesLearnNothing) {
   ScaledTable table = TableWithCopies(300);
   // The same inputs with targets of their own: an experiment that was repeated.
