@@ -91,9 +91,9 @@ struct LocalNoise {
   Matrix g;  // [N, targets], as each row sees it without itself
 };
 
-// [N, targets]: the centres, or their mean over rows with the same inputs. A row that is left out of
-// many with its inputs moves the centre away from itself, so the centre would tell how far off it
-// is.
+// [N, targets]: the centres, or their mean over rows with the same inputs. A row that is left out
+// of many with its inputs moves the centre away from itself, so the centre would tell how far off
+// it is.
 Matrix CentresOfPlaces(const ScaledTable& table, Matrix centre) {
   const std::vector<std::int32_t> first = FindCopies(table.x, Matrix(table.rows(), 0));
   Matrix sums = Matrix::Zero(centre.rows(), centre.cols());

@@ -20,8 +20,8 @@ struct ReplicateEffect {
   double within = 1;   // s
 };
 
-// From errors z [N], cut at 2, and the group of each row, counted from 0. Five pairs that differ as much as
-// unrelated rows are added, so that few copies promise little.
+// From errors z [N], cut at 2, and the group of each row, counted from 0. Five pairs that differ as
+// much as unrelated rows are added, so that few copies promise little.
 ReplicateEffect FitReplicateEffect(const Vector& z, const std::vector<Index>& group_of_row);
 
 // Null unless the table has ten copies (equal inputs and equal targets) and the inputs of a row

@@ -42,8 +42,8 @@ class CertainRows {
   Index sums_size_ = 0;
 };
 
-// Rows with some s > 0, of few inputs, through features of pairs of pseudo-points: log psi2_nij is a
-// short inner product of those of a row and those of a pair. The sums are O(D M^2).
+// Rows with some s > 0, of few inputs, through features of pairs of pseudo-points: log psi2_nij is
+// a short inner product of those of a row and those of a pair. The sums are O(D M^2).
 class UncertainRows {
  public:
   void Prepare(const Shape& shape, const LatentFunction& function,

@@ -3,8 +3,8 @@
 //   w = Q diag(1 / (e + penalty)) Q'X'y,   h_n = 1/N + sum_r (X Q)_nr^2 / (e_r + penalty),
 //   left-out error_n = (y_n - fit_n) / (1 - h_n),  g_n = 1 / (1 - h_n),
 //   noise s: the mean of error_n^2 / g_n                                                    [ridge]
-// Rows that are copies of each other are left out together: h_n is then the sum over the c_n copies,
-// and g_n = 1 + h_n / (c_n (1 - h_n)).
+// Rows that are copies of each other are left out together: h_n is then the sum over the c_n
+// copies, and g_n = 1 + h_n / (c_n (1 - h_n)).
 #ifndef FATHOM_LINEAR_RIDGE_H_
 #define FATHOM_LINEAR_RIDGE_H_
 

@@ -244,8 +244,8 @@ class TreeGrower {
     return true;
   }
 
-  // First tries to divide known cells from missing ones. Then calls try_cuts(missing, left) for each
-  // way of the missing cells of a node with these sums, where `left` begins with those that go
+  // First tries to divide known cells from missing ones. Then calls try_cuts(missing, left) for
+  // each way of the missing cells of a node with these sums, where `left` begins with those that go
   // left. Cells that no row of the node tells about go with the larger part.
   template <class TryCuts>
   void ForEachWay(Index column, const Sums& missing, const Sums& sums, Search* search,
