@@ -107,7 +107,7 @@ class EnsembleTraining {
   // failed. False if there is no such kind.
   bool GoOnTo(const Recipe& network) {
     while (HasNext() && !IsOfKind(network, kinds_[kind_].recipe())) {
-      if (failure_.empty()) failure_ = "before the training was resumed";
+      if (failure_.empty()) failure_ = "one had failed before the training was resumed";
       alive_[kind_++] = false;
     }
     return kind_ < kinds_.size();

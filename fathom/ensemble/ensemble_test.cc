@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "fathom/base/random.h"
@@ -23,24 +22,6 @@
 
 namespace fathom {
 namespace {
-
-void ExpectSamePredictions(const Model& a, const Model& b) {
-  const Moments x = Wave(7).inputs;
-  const Prediction one = ModelPredictor(a, 1).Predict(x);
-  const Prediction other = ModelPredictor(b, 2).Predict(x);
-  ASSERT_EQ(one.size(), other.size());
-  EXPECT_EQ(one.weights, other.weights);
-  for (std::size_t s = 0; s < one.components.size(); ++s) {
-    EXPECT_EQ(one.components[s].mean, other.components[s].mean);
-    EXPECT_EQ(one.components[s].var, other.components[s].var);
-  }
-}
-
-Index CountKind(const Model& model, const std::string& kind) {
-  Index count = 0;
-  for (const Member& member : model.members()) count += member.expert->Kind() == kind ? 1 : 0;
-  return count;
-}
 
 TEST(Ensemble, PredictsWhatItWasCheckedToPredict) {
   const DatasetParts dataset = Wave(120);
@@ -193,25 +174,7 @@ TEST(Ensemble, IsNeverNarrowerThanTheStepsOfItsTarget) {
   EXPECT_GT(model.calibration()->check.log_likelihood, -0.75);        // a constant has -0.64
 }
 
-TEST(Ensemble, OfClassesAndOfSeveralWeightedTargets) {
-  DatasetParts classes = Wave(80);
-  classes.targets = (classes.targets.array() > 0).cast<double>();
-  classes.schema = NumericSchema({"a", "b"}, {"y"});
-  classes.schema.classes = {"low", "high"};
-  const Model mixture = Fit(classes, SmallStack());
-  EXPECT_EQ(mixture.calibration(), nullptr);
-  EXPECT_GE(CountKind(mixture, "deep_gp"), 5);
-  EXPECT_THROW(Changed(mixture, [](ModelParts* parts) { parts->members[0].noise_scale = 25; }),
-               Error);
-  EXPECT_THROW(Changed(mixture,
-                       [](ModelParts* parts) {
-                         parts->calibration = std::make_shared<const Calibration>();
-                       }),
-               Error);
-  EXPECT_THROW(Changed(mixture, [](ModelParts* parts) { parts->members[1].trend = {0}; }), Error);
-  const Matrix p = ModelPredictor(mixture, 1).ClassProbabilities(classes.inputs);
-  EXPECT_TRUE(p.rowwise().sum().isOnes(1e-12));
-
+TEST(Ensemble, OfSeveralWeightedTargets) {
   DatasetParts two = Wave(120);
   two.schema = NumericSchema({"a", "b"}, {"y", "z"});
   two.targets.conservativeResize(Eigen::NoChange, 2);
@@ -220,26 +183,6 @@ TEST(Ensemble, OfClassesAndOfSeveralWeightedTargets) {
   const Prediction y = ModelPredictor(Fit(two, SmallStack()), 1).Predict(two.inputs);
   EXPECT_EQ(y.Mean().cols(), 2);
   EXPECT_TRUE((y.Mean().col(1).array() - 3 * y.Mean().col(0).array() + 1).abs().maxCoeff() < 0.5);
-}
-
-TEST(Ensemble, RefusesNetworksThatAreNotItsOwn) {
-  const DatasetParts dataset = Wave(60);
-  const TestFolder folder;
-  FitControl control;
-  control.checkpoint = folder.Path("checkpoint");
-  control.callback = [](const Progress& progress) { return progress.step < 33; };
-  Fit(dataset, SmallStack(), control);
-  const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
-  ASSERT_EQ(checkpoint.done.size(), 5U);
-  Checkpoint bad = checkpoint;
-  bad.done[4].summary.reason = StopReason::kInterrupted;
-  EXPECT_THROW(Resume(dataset, bad), Error);
-  bad = checkpoint;
-  bad.done.insert(bad.done.end(), 19, checkpoint.done[0]);
-  EXPECT_THROW(Resume(dataset, bad), Error);
-  bad = checkpoint;
-  bad.network.recipe.stack = Stacking::kAuto;  // as in ensembles of before
-  EXPECT_THROW(Resume(dataset, bad), Error);
 }
 
 // Every fit of the ensemble counts its steps on, so one of them fails at this step.
@@ -392,109 +335,6 @@ TEST(Members, MoreNoiseIsThatOfFiveTimesTheDeviation) {
 }
 
 // Steps of all networks count on, so that every kind is interrupted somewhere.
-class InterruptedEnsemble : public testing::TestWithParam<Index> {};
-
-TEST_P(InterruptedEnsemble, IsUsableAndResumesToTheSameBits) {
-  const DatasetParts dataset = Wave(60);
-  const TestFolder folder;
-  FitControl control;
-  control.checkpoint = folder.Path("checkpoint");
-  control.origin = "a place";
-  control.callback = [](const Progress& progress) { return progress.step < GetParam(); };
-  const Model cut = Fit(dataset, SmallStack(), control);
-  EXPECT_EQ(cut.summary().reason, StopReason::kInterrupted);
-  EXPECT_EQ(cut.summary().steps, GetParam());
-  EXPECT_TRUE(ModelPredictor(cut, 1).Predict(dataset.inputs).Mean().allFinite());
-  const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
-  const Model whole = Resume(dataset, checkpoint);
-  const Model uncut = Fit(dataset, SmallStack());
-  EXPECT_EQ(whole.summary().steps, uncut.summary().steps);
-  ExpectSamePredictions(uncut, whole);
-
-  // And once more, in what may be another network, which knows as well where its table is.
-  FitControl again;
-  again.checkpoint = folder.Path("second");
-  again.callback = [](const Progress& progress) { return progress.step < GetParam() + 7; };
-  if (Resume(dataset, checkpoint, again).summary().reason == StopReason::kInterrupted) {
-    EXPECT_EQ(LoadCheckpoint(again.checkpoint).data.origin, "a place");
-    ExpectSamePredictions(uncut, Resume(dataset, LoadCheckpoint(again.checkpoint)));
-  }
-  DatasetParts other = dataset;
-  other.targets(5, 0) += 1;
-  EXPECT_THROW(Resume(other, LoadCheckpoint(control.checkpoint)), Error);
-}
-
-INSTANTIATE_TEST_SUITE_P(Steps, InterruptedEnsemble, testing::Values(2, 6, 11, 31, 45, 66, 85));
-
-// The first kind fails at its first network, so what is done belongs to the second.
-TEST(Ensemble, ResumesPastAKindThatCannotBeTrained) {
-  const DatasetParts dataset = Wave(60);
-  const TestFolder folder;
-  const auto failing = [](Index last) {
-    FitControl control;
-    control.callback = [last, failed = false](const Progress& progress) mutable {
-      if (progress.step == 2 && !std::exchange(failed, true)) throw NumericalError("no way on");
-      return progress.step < last;
-    };
-    return control;
-  };
-  const Model uncut = Fit(dataset, SmallStack(), failing(1000));
-  for (const Index last : {4, 16, 33}) {
-    FitControl control = failing(last);
-    control.checkpoint = folder.Path("checkpoint");
-    ASSERT_EQ(Fit(dataset, SmallStack(), control).summary().reason, StopReason::kInterrupted);
-    ExpectSamePredictions(uncut, Resume(dataset, LoadCheckpoint(control.checkpoint)));
-  }
-}
-
-// The first reports come from the fit of the neighbour GPs, before there is a network. Where the
-// target's shape is a question, they have been fitted before.
-TEST(Ensemble, StoppedAmongTheNeighboursItTrainsNothing) {
-  const DatasetParts dataset = Wave(60);
-  Recipe recipe = SmallStack();
-  recipe.target_kind = TargetKind::kPlain;
-  const TestFolder folder;
-  FitControl control;
-  control.checkpoint = folder.Path("checkpoint");
-  control.callback = [](const Progress& progress) { return progress.step < 16; };
-  Fit(dataset, recipe, control);
-  const std::string before = TestFolder::Read(control.checkpoint);
-
-  control.callback = [](const Progress&) { return false; };
-  const Checkpoint checkpoint = LoadCheckpoint(control.checkpoint);
-  const Model stopped = Resume(dataset, checkpoint, control);
-  EXPECT_EQ(stopped.summary().reason, StopReason::kInterrupted);
-  EXPECT_TRUE(ModelPredictor(stopped, 1).Predict(dataset.inputs).Mean().allFinite());
-  EXPECT_TRUE(TestFolder::Read(control.checkpoint) == before);
-  ExpectSamePredictions(Fit(dataset, recipe), Resume(dataset, checkpoint));
-
-  FitControl without_checkpoint;
-  without_checkpoint.callback = control.callback;
-  const Model none = Fit(dataset, recipe, without_checkpoint);
-  EXPECT_EQ(none.summary().reason, StopReason::kInterrupted);
-  EXPECT_EQ(none.summary().steps, 0);
-}
-
-TEST(Ensemble, OfClassesIsUsableWhereverItIsInterrupted) {
-  DatasetParts classes = Wave(80);
-  classes.targets = (classes.targets.array() > 0).cast<double>();
-  classes.schema = NumericSchema({"a", "b"}, {"y"});
-  classes.schema.classes = {"low", "high"};
-  for (const Index last : {2, 8, 20}) {
-    const TestFolder folder;
-    FitControl control;
-    control.checkpoint = folder.Path("checkpoint");
-    control.callback = [last](const Progress& progress) { return progress.step < last; };
-    const Model cut = Fit(classes, SmallStack(), control);
-    EXPECT_EQ(cut.summary().reason, StopReason::kInterrupted);
-    const Matrix p = ModelPredictor(cut, 1).ClassProbabilities(classes.inputs);
-    EXPECT_TRUE(p.rowwise().sum().isOnes(1e-9));
-    const Model whole = Resume(classes, LoadCheckpoint(control.checkpoint));
-    EXPECT_EQ(ModelPredictor(whole, 1).ClassProbabilities(classes.inputs),
-              ModelPredictor(Fit(classes, SmallStack()), 1).ClassProbabilities(classes.inputs));
-  }
-}
-
 // Far outside, the error bars are wider than inside, rows inside keep their bits whatever stands
 // beside them, and a saved model does the same.
 TEST(Ensemble, GrowsItsErrorBarsBeyondTheTable) {
@@ -529,71 +369,6 @@ TEST(Ensemble, GrowsItsErrorBarsBeyondTheTable) {
   const Table table = PredictTable(predictor, rows, {}, {.outside = true});
   EXPECT_EQ(table.columns.back(), "outside");
   EXPECT_EQ(table.values.rightCols(1), (Matrix(4, 1) << 0, 0, 1, 1).finished());
-}
-
-// Two classes that a straight line divides.
-DatasetParts TwoClasses(Index rows, Index columns) {
-  RandomStream stream(12);
-  std::vector<std::string> names;
-  for (Index d = 0; d < columns; ++d) names.push_back("x" + std::to_string(d));
-  DatasetParts line;
-  line.schema = NumericSchema(names, {"y"});
-  line.schema.classes = {"no", "yes"};
-  const Matrix x = stream.NormalMatrix(rows, columns);
-  line.inputs = Moments::Certain(x);
-  line.targets.resize(rows, 1);
-  for (Index n = 0; n < rows; ++n)
-    line.targets(n, 0) = stream.Uniform() < 1 / (1 + std::exp(1 - 2 * x(n, 0))) ? 1 : 0;
-  return line;
-}
-
-// Where the classes are divided by a straight line, logistic regression is among the members, and a
-// saved model predicts the same.
-TEST(Ensemble, HasALineForClasses) {
-  const DatasetParts line = TwoClasses(80, 4);
-  Recipe recipe = SmallStack();
-  recipe.stack = Stacking::kAuto;
-  const Model model = Fit(line, recipe);
-  EXPECT_EQ(CountKind(model, "logistic"), 1);
-  const Matrix p = ModelPredictor(model, 1).ClassProbabilities(line.inputs);
-  EXPECT_LT((p.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-9);
-  const Model loaded = ModelFromBytes("model", ModelToBytes(model));
-  EXPECT_EQ(ModelPredictor(loaded, 2).ClassProbabilities(line.inputs), p);
-  EXPECT_EQ(FindRelevance(model).share(0, 0), 1);
-  EXPECT_EQ(ModelPredictor(model, 1).Predict(line.inputs, {.latent = true}).Mean().cols(), 1);
-}
-
-// The line remains, and the summary tells. Beyond so many columns there is none, and the error says
-// why there is no network.
-TEST(Ensemble, ClassesWithoutANetworkThatCouldBeTrained) {
-  FitControl control;
-  control.callback = [](const Progress&) -> bool { throw NumericalError("no way on"); };
-  Recipe recipe = SmallStack();
-  recipe.stack = Stacking::kAuto;
-  const Model model = Fit(TwoClasses(40, 3), recipe, control);
-  EXPECT_EQ(CountKind(model, "logistic"), 1);
-  EXPECT_EQ(model.members().size(), 1U);
-  EXPECT_EQ(model.summary().message, "networks that failed were left out: no way on");
-  try {
-    Fit(TwoClasses(40, 501), recipe, control);
-    ADD_FAILURE() << "no error was thrown";
-  } catch (const NumericalError& error) {
-    EXPECT_STREQ(error.what(), "no way on");
-  }
-}
-
-// Where there is no line either, the network that was in training is what there is.
-TEST(Ensemble, ClassesInterruptedInTheFirstNetwork) {
-  FitControl control;
-  control.callback = [](const Progress& progress) { return progress.step < 2; };
-  Recipe recipe = SmallStack();
-  recipe.stack = Stacking::kAuto;
-  const DatasetParts wide = TwoClasses(40, 501);
-  const Model model = Fit(wide, recipe, control);
-  EXPECT_EQ(model.summary().reason, StopReason::kInterrupted);
-  EXPECT_EQ(model.members().size(), 1U);
-  EXPECT_EQ(CountKind(model, "logistic"), 0);
-  EXPECT_TRUE(ModelPredictor(model, 1).ClassProbabilities(wide.inputs).allFinite());
 }
 
 }  // namespace

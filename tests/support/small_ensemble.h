@@ -1,9 +1,16 @@
-// A table and a recipe by which an ensemble is fitted fast.
+// A table and a recipe by which an ensemble is fitted fast, and what its tests compare.
 #ifndef FATHOM_TESTS_SUPPORT_SMALL_ENSEMBLE_H_
 #define FATHOM_TESTS_SUPPORT_SMALL_ENSEMBLE_H_
 
+#include <gtest/gtest.h>
+
+#include <string>
+
 #include "fathom/base/random.h"
 #include "fathom/data/dataset.h"
+#include "fathom/fitted/expert.h"
+#include "fathom/fitted/model.h"
+#include "fathom/fitted/predictor.h"
 #include "fathom/recipe/recipe.h"
 
 namespace fathom {
@@ -29,6 +36,24 @@ inline Recipe SmallStack() {
   recipe.optimizer.warm_up = 2;
   recipe.threads = 1;
   return recipe;
+}
+
+inline void ExpectSamePredictions(const Model& a, const Model& b) {
+  const Moments x = Wave(7).inputs;
+  const Prediction one = ModelPredictor(a, 1).Predict(x);
+  const Prediction other = ModelPredictor(b, 2).Predict(x);
+  ASSERT_EQ(one.size(), other.size());
+  EXPECT_EQ(one.weights, other.weights);
+  for (std::size_t s = 0; s < one.components.size(); ++s) {
+    EXPECT_EQ(one.components[s].mean, other.components[s].mean);
+    EXPECT_EQ(one.components[s].var, other.components[s].var);
+  }
+}
+
+inline Index CountKind(const Model& model, const std::string& kind) {
+  Index count = 0;
+  for (const Member& member : model.members()) count += member.expert->Kind() == kind ? 1 : 0;
+  return count;
 }
 
 }  // namespace fathom
